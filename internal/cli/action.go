@@ -1,0 +1,3 @@
+package cli
+
+func (a *app) action() int { return 3 }

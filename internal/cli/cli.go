@@ -1,0 +1,307 @@
+// Package cli reads the command line, runs what it asks for, and returns the
+// exit status. It is the only user of kong, and the place where the parts
+// are put together; it must hold no rule about options, servers or reports.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"github.com/org/mcpeval-guidance/internal/demo"
+	"github.com/org/mcpeval-guidance/internal/options"
+	"github.com/org/mcpeval-guidance/internal/report"
+	"github.com/org/mcpeval-guidance/schema"
+)
+
+// Streams are the process's standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Interrupt is the cause with which the context is cancelled by a signal.
+type Interrupt struct{ Signal os.Signal }
+
+func (i Interrupt) Error() string { return "interrupted" }
+
+// memoryLimit makes the collector work before the bound of 256 MiB that
+// CONTRACT.md section 4.4 gives is reached.
+const memoryLimit = 160 << 20 // bytes
+
+// app is one invocation.
+type app struct {
+	Streams
+	ctx     context.Context
+	version string
+}
+
+// Main runs the command line and returns the exit status.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	// net/http logs what a server sends out of turn.
+	log.SetOutput(io.Discard)
+	debug.SetMemoryLimit(memoryLimit)
+	a := &app{Streams: streams, ctx: ctx, version: version()}
+	command, commandLine, err := a.parse(args)
+	if err != nil {
+		return a.usage(err)
+	}
+	switch command {
+	case "":
+		return report.ExitOK // --help or --version was printed
+	case "guidance":
+		return a.guidance(commandLine.Guidance.raw())
+	case "demo":
+		return a.demo(commandLine.Demo)
+	case "demo-server":
+		if demo.Serve(a.In, a.Out) != nil {
+			return report.ExitIncomplete
+		}
+		return report.ExitOK
+	case "schema guidance":
+		return a.print(schema.Guidance)
+	case "action":
+		return a.action()
+	}
+	return a.usage(errors.New("unknown command"))
+}
+
+// commandLine is the grammar. Every value is a plain text or a list of texts:
+// kong's own types take 0x10, 1_500, 010 and split lists at commas.
+type commandLine struct {
+	Guidance   guidanceCommand `cmd:"" help:"Check a server: an agent that follows its instructions should never reach for a tool that its session does not expose."`
+	Demo       demoCommand     `cmd:"" help:"Check a small server inside this binary, to see what the check finds."`
+	Schema     schemaCommand   `cmd:"" help:"Print the JSON Schema of a report."`
+	Action     struct{}        `cmd:"" help:"Run as a GitHub Action: read INPUT_* from the environment."`
+	DemoServer struct{}        `cmd:"" name:"demo-server" hidden:"" help:"The server that demo checks, on stdin and stdout."`
+	Version    bool            `help:"Print the version."`
+}
+
+type schemaCommand struct {
+	Guidance struct{} `cmd:"" help:"The schema (draft-07) of mcpeval.guidance-report/v1, the output of guidance --format json."`
+}
+
+type checkFlags struct {
+	Server           *string  `placeholder:"NAME" help:"Label in the report: ${names}. Required, except for demo."`
+	Profile          []string `sep:"none" placeholder:"P" help:"Client profile to observe: none, roots, sampling, elicitation or all. Repeatable; all five without it."`
+	RequireTool      []string `sep:"none" placeholder:"T" help:"Tool that every selected profile must list; else exit status 1. Repeatable."`
+	SettleMs         *string  `placeholder:"N" help:"Wait between notifications/initialized and the first tools/list, 0 to 5000 ms; 1500 without it."`
+	TimeoutMs        *string  `placeholder:"N" help:"Time for one profile's whole discovery, the settle wait not counted, 1000 to 600000 ms; 60000 without it."`
+	Jobs             *string  `placeholder:"N" help:"Profiles discovered at the same time, 1 to 5; 5 without it. 1 is for a server that cannot run beside itself."`
+	Format           *string  `placeholder:"F" help:"text, json or markdown; text without it."`
+	Acknowledge      []string `sep:"none" placeholder:"T" help:"Tool whose candidates you have reviewed and keep. Repeatable."`
+	ShowServerStderr bool     `help:"Pass a stdio server's stderr through, for debugging. It may hold anything."`
+}
+
+type guidanceCommand struct {
+	checkFlags
+	URL             *string  `name:"url" placeholder:"URL" help:"Streamable HTTP endpoint to check instead of a command."`
+	AllowRemoteHTTP bool     `name:"allow-remote-http" help:"Permit a URL that is not loopback; it must be https."`
+	Config          *string  `placeholder:"FILE" help:"Take the server named by --server from an mcpServers file, such as .mcp.json."`
+	Command         []string `arg:"" optional:"" passthrough:"partial" sep:"none" help:"After --: the stdio server's command, started directly, without a shell."`
+}
+
+type demoCommand struct{ checkFlags }
+
+func (guidanceCommand) Help() string {
+	return `A stdio server:
+  mcpeval guidance --server everything -- npx -y @modelcontextprotocol/server-everything
+
+A Streamable HTTP server:
+  mcpeval guidance --server mine --url http://127.0.0.1:3000/mcp
+
+MCPEVAL_HTTP_AUTHORIZATION, when set, is sent as the Authorization header.
+
+` + exitTable
+}
+
+func (demoCommand) Help() string {
+	return `Try it with a gate:
+  mcpeval demo --require-tool summarize-note
+
+` + exitTable
+}
+
+const exitTable = `Exit status:
+  0  discovery complete, every required tool present (candidates or not)
+  1  discovery complete, a required tool is missing in a profile
+  2  invalid invocation, nothing was started
+  3  discovery incomplete, or the report could not be written`
+
+func (f checkFlags) raw() options.Raw {
+	return options.Raw{
+		Server:           f.Server,
+		Profiles:         f.Profile,
+		RequireTools:     f.RequireTool,
+		SettleMS:         f.SettleMs,
+		TimeoutMS:        f.TimeoutMs,
+		Jobs:             f.Jobs,
+		Format:           f.Format,
+		Acknowledge:      f.Acknowledge,
+		ShowServerStderr: f.ShowServerStderr,
+		Authorization:    lookup("MCPEVAL_HTTP_AUTHORIZATION"),
+		Environ:          os.Environ(),
+	}
+}
+
+func (c guidanceCommand) raw() options.Raw {
+	raw := c.checkFlags.raw()
+	raw.URL, raw.AllowRemoteHTTP, raw.Config = c.URL, c.AllowRemoteHTTP, c.Config
+	if c.Command != nil {
+		raw.Command = c.Command[1:] // after the --
+	}
+	return raw
+}
+
+func lookup(name string) *string {
+	if value, set := os.LookupEnv(name); set {
+		return &value
+	}
+	return nil
+}
+
+// helpShown is how kong's exit after --help comes back to parse.
+type helpShown struct{}
+
+// parse returns the command's path, or "" when --help or --version has been
+// answered. Its errors hold no word of the command line but a flag's name.
+func (a *app) parse(args []string) (command string, line commandLine, err error) {
+	defer func() {
+		switch r := recover(); r.(type) {
+		case nil:
+		case helpShown:
+			command, err = "", nil
+		default:
+			panic(r)
+		}
+	}()
+	parser, err := kong.New(&line,
+		kong.Name("mcpeval"),
+		kong.Description("Finds MCP instructions that name tools their clients do not get."),
+		kong.Writers(a.Out, a.Err),
+		kong.Exit(func(int) { panic(helpShown{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: false}),
+		kong.Vars{"names": options.NameGrammar},
+	)
+	if err != nil {
+		return "", line, err
+	}
+	if slices.Equal(args, []string{"--version"}) {
+		fmt.Fprintf(a.Out, "mcpeval %s\n", a.version)
+		return "", line, nil
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return "", line, usageError(err)
+	}
+	if line.Version {
+		return "", line, errors.New("--version stands alone")
+	}
+	if c := line.Guidance.Command; c != nil && c[0] != "--" {
+		return "", line, errors.New("unexpected argument: the server's command goes after --")
+	}
+	// kong lets a repeated flag win silently.
+	seen := map[string]bool{}
+	for _, step := range parsed.Path {
+		if step.Flag == nil || step.Flag.IsCumulative() {
+			continue
+		}
+		if seen[step.Flag.Name] {
+			return "", line, fmt.Errorf("--%s: given twice", step.Flag.Name)
+		}
+		seen[step.Flag.Name] = true
+	}
+	command, _, _ = strings.Cut(parsed.Command(), " <")
+	return command, line, nil
+}
+
+var safeFlag = regexp.MustCompile(`--[a-z][a-z-]{1,30}\b`)
+
+// usageError replaces kong's words, which may echo a URL or a secret.
+func usageError(err error) error {
+	text := err.Error()
+	flag := safeFlag.FindString(text)
+	switch {
+	case strings.HasPrefix(text, "unknown flag") && flag != "":
+		return fmt.Errorf("unknown flag %s; the server's own flags go after --", flag)
+	case strings.HasPrefix(text, "unknown flag"):
+		return errors.New("unknown flag; the server's own flags go after --")
+	case strings.HasPrefix(text, "unexpected argument"):
+		return errors.New("unexpected argument; commands are guidance, schema guidance, demo and action, and a server's command goes after --")
+	case strings.HasPrefix(text, "expected"):
+		return errors.New("name a command: guidance, schema guidance, demo or action")
+	case flag != "":
+		return fmt.Errorf("%s: needs a value of its own, as in %s=VALUE", flag, flag)
+	}
+	return errors.New("the command line cannot be read")
+}
+
+// usage reports an invalid invocation.
+func (a *app) usage(err error) int {
+	var invalid *options.Error
+	message := err.Error()
+	if errors.As(err, &invalid) {
+		message = invalid.Problem
+		switch invalid.Option {
+		case "":
+		case "command":
+			message = "COMMAND: " + message
+		case "http-authorization":
+			message = "MCPEVAL_HTTP_AUTHORIZATION: " + message
+		default:
+			message = "--" + invalid.Option + ": " + message
+		}
+	}
+	fmt.Fprintf(a.Err, "mcpeval: %s\nsee mcpeval guidance --help\n", message)
+	return report.ExitUsage
+}
+
+// print writes a whole document to stdout.
+func (a *app) print(document []byte) int {
+	if _, err := a.Out.Write(document); err != nil {
+		fmt.Fprintln(a.Err, "mcpeval: the output could not be written to stdout")
+		return report.ExitIncomplete
+	}
+	return report.ExitOK
+}
+
+// interrupted returns the exit status after a signal: 128 plus its number.
+func (a *app) interrupted() int {
+	var cause Interrupt
+	if errors.As(context.Cause(a.ctx), &cause) {
+		if number, ok := cause.Signal.(syscall.Signal); ok {
+			return 128 + int(number)
+		}
+	}
+	return report.ExitIncomplete
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// release is the version, set by the release build with -ldflags -X.
+var release string
+
+func version() string {
+	if release != "" {
+		return release
+	}
+	// As go install module@version has it.
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "0.0.0-dev"
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/org/mcpeval-guidance/internal/coherence"
+	"github.com/org/mcpeval-guidance/internal/discover"
+	"github.com/org/mcpeval-guidance/internal/options"
+	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/report"
+)
+
+// guidance is one check from raw options to the exit status.
+func (a *app) guidance(raw options.Raw) int {
+	opts, err := options.New(raw)
+	if err != nil {
+		return a.usage(err)
+	}
+	return a.check(opts)
+}
+
+func (a *app) check(opts options.Options) int {
+	sweep := discover.Adopt()
+	defer sweep()
+	run := &discover.Run{Options: opts, Version: a.version, InContainer: inContainer()}
+	if opts.ShowServerStderr {
+		run.Stderr = a.Err
+	}
+	if isTerminal(a.Err) {
+		run.Progress = a.progress
+	}
+	observations, err := run.Profiles(a.ctx)
+	if err != nil {
+		return a.interrupted()
+	}
+	r, _ := coherence.Check(observations, settings(opts, a.version))
+	for _, remark := range r.Remarks() {
+		fmt.Fprintf(a.Err, "mcpeval: %s\n", remark)
+	}
+	document, err := a.render(r, opts.Format)
+	if err != nil {
+		fmt.Fprintln(a.Err, "mcpeval: internal error: the report breaks its own schema and was not printed; please report this")
+		return report.ExitIncomplete
+	}
+	if status := a.print(document); status != report.ExitOK {
+		return status
+	}
+	return r.ExitStatus()
+}
+
+func settings(opts options.Options, version string) coherence.Settings {
+	return coherence.Settings{
+		Version:       version,
+		Server:        opts.Server,
+		SettleMS:      int(opts.Settle.Milliseconds()),
+		TimeoutMS:     int(opts.Timeout.Milliseconds()),
+		Jobs:          opts.Jobs,
+		RequiredTools: opts.RequiredTools,
+		Acknowledged:  opts.Acknowledged,
+	}
+}
+
+func (a *app) render(r report.Report, format options.Format) ([]byte, error) {
+	switch format {
+	case options.JSON:
+		return r.JSON()
+	case options.Markdown:
+		return r.Markdown(), nil
+	}
+	colour := isTerminal(a.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return r.Text(colour), nil
+}
+
+// progress tells a person at a terminal what goes on.
+func (a *app) progress(p profile.Profile, o *coherence.Observation) {
+	switch {
+	case o == nil:
+		fmt.Fprintf(a.Err, "%s: discovering\n", p)
+	case o.Diagnosis != nil:
+		fmt.Fprintf(a.Err, "%s: %s\n", p, o.Diagnosis.Code)
+	default:
+		fmt.Fprintf(a.Err, "%s: %d tools\n", p, len(o.Tools))
+	}
+}
+
+// demo checks the server inside this binary, started as any other.
+func (a *app) demo(command demoCommand) int {
+	raw := command.raw()
+	if raw.Server == nil {
+		label := "demo"
+		raw.Server = &label
+	}
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(a.Err, "mcpeval: this binary's own path is not known, so the demo cannot start it")
+		return report.ExitIncomplete
+	}
+	raw.Command = []string{self, "demo-server"}
+	opts, err := options.New(raw)
+	if err != nil {
+		return a.usage(err)
+	}
+	status := a.check(opts)
+	if status <= report.ExitDefects {
+		out := a.Out
+		if opts.Format != options.Text {
+			out = a.Err
+		}
+		fmt.Fprintln(out, "\nCheck your own server: mcpeval guidance --server NAME -- COMMAND [ARG...]")
+	}
+	return status
+}
+
+// inContainer reports whether this is the Action's image, whose Dockerfile
+// sets the variable: localhost is then not the runner, and the runtimes are
+// known.
+func inContainer() bool { return os.Getenv("MCPEVAL_IMAGE") != "" }

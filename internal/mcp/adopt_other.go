@@ -1,0 +1,7 @@
+//go:build !linux
+
+package mcp
+
+// Adopt is only possible on Linux: elsewhere a descendant that left its
+// process group is not found.
+func Adopt() (sweep func()) { return func() {} }
