@@ -48,7 +48,13 @@ type app struct {
 }
 
 // Main runs the command line and returns the exit status.
-func Main(ctx context.Context, args []string, streams Streams) int {
+func Main(ctx context.Context, args []string, streams Streams) (status int) {
+	defer func() {
+		if recover() != nil {
+			fmt.Fprintln(streams.Err, "mcpeval: internal error; please report what you ran")
+			status = report.ExitIncomplete
+		}
+	}()
 	// net/http logs what a server sends out of turn.
 	log.SetOutput(io.Discard)
 	debug.SetMemoryLimit(memoryLimit)
@@ -247,21 +253,23 @@ func usageError(err error) error {
 	return errors.New("the command line cannot be read")
 }
 
+// nameOf names the options that are no flags.
+var nameOf = map[string]string{
+	"target":             "-- COMMAND, --url URL, --config FILE",
+	"command":            "COMMAND",
+	"http-authorization": "MCPEVAL_HTTP_AUTHORIZATION",
+}
+
 // usage reports an invalid invocation.
 func (a *app) usage(err error) int {
 	var invalid *options.Error
 	message := err.Error()
 	if errors.As(err, &invalid) {
-		message = invalid.Problem
-		switch invalid.Option {
-		case "":
-		case "command":
-			message = "COMMAND: " + message
-		case "http-authorization":
-			message = "MCPEVAL_HTTP_AUTHORIZATION: " + message
-		default:
-			message = "--" + invalid.Option + ": " + message
+		name, ok := nameOf[invalid.Option]
+		if !ok {
+			name = "--" + invalid.Option
 		}
+		message = name + ": " + invalid.Problem
 	}
 	fmt.Fprintf(a.Err, "mcpeval: %s\nsee mcpeval guidance --help\n", message)
 	return report.ExitUsage

@@ -23,12 +23,14 @@ func (a *app) guidance(raw options.Raw) int {
 func (a *app) check(opts options.Options) int {
 	sweep := discover.Adopt()
 	defer sweep()
-	run := &discover.Run{Options: opts, Version: a.version, InContainer: inContainer()}
+	run := a.newRun(opts)
 	if opts.ShowServerStderr {
 		run.Stderr = a.Err
 	}
 	if isTerminal(a.Err) {
-		run.Progress = a.progress
+		run.Progress = func(p profile.Profile, o *coherence.Observation) {
+			fmt.Fprintf(a.Err, "%s: %s\n", p, progress(o))
+		}
 	}
 	observations, err := run.Profiles(a.ctx)
 	if err != nil {
@@ -40,13 +42,19 @@ func (a *app) check(opts options.Options) int {
 	}
 	document, err := a.render(r, opts.Format)
 	if err != nil {
-		fmt.Fprintln(a.Err, "mcpeval: internal error: the report breaks its own schema and was not printed; please report this")
+		fmt.Fprintf(a.Err, "mcpeval: %s\n", brokenReport)
 		return report.ExitIncomplete
 	}
 	if status := a.print(document); status != report.ExitOK {
 		return status
 	}
 	return r.ExitStatus()
+}
+
+const brokenReport = "internal error: the report breaks its own schema and was not written; please report this"
+
+func (a *app) newRun(opts options.Options) *discover.Run {
+	return &discover.Run{Options: opts, Version: a.version, InContainer: inContainer()}
 }
 
 func settings(opts options.Options, version string) coherence.Settings {
@@ -72,16 +80,15 @@ func (a *app) render(r report.Report, format options.Format) ([]byte, error) {
 	return r.Text(colour), nil
 }
 
-// progress tells a person at a terminal what goes on.
-func (a *app) progress(p profile.Profile, o *coherence.Observation) {
+// progress says in words what goes on in a profile.
+func progress(o *coherence.Observation) string {
 	switch {
 	case o == nil:
-		fmt.Fprintf(a.Err, "%s: discovering\n", p)
+		return "discovering"
 	case o.Diagnosis != nil:
-		fmt.Fprintf(a.Err, "%s: %s\n", p, o.Diagnosis.Code)
-	default:
-		fmt.Fprintf(a.Err, "%s: %d tools\n", p, len(o.Tools))
+		return string(o.Diagnosis.Code)
 	}
+	return fmt.Sprintf("%d tools", len(o.Tools))
 }
 
 // demo checks the server inside this binary, started as any other.

@@ -18,6 +18,7 @@ const (
 	TLSFailed         Code = "tls-failed"
 	StartFailed       Code = "start-failed"
 	StartTimeout      Code = "start-timeout"
+	PortTaken         Code = "port-taken"
 	HTTPStatus        Code = "http-status"
 	HTTPRedirect      Code = "http-redirect"
 	ContentType       Code = "content-type"
@@ -134,6 +135,8 @@ var entries = []Entry{
 		"run the start-command by hand: it must stay in the foreground and serve the URL; the image has node, npm, npx, uv, uvx, python3 and git", nil},
 	{StartTimeout, "the start-command's server did not listen in time",
 		"check that the start-command serves the port of the URL, or allow more with --timeout-ms (input timeout-ms)", nil},
+	{PortTaken, "the URL's port accepted a connection before the start-command was started",
+		"something else listens there and would be taken for the server: end it, or use another port in both url and start-command", nil},
 	{HTTPStatus, "an answer with a status that discovery cannot use",
 		"check the URL's path and the server's log: a request must be answered with 200", []Variant{
 			{Unauthorized, "the server asks for authorization: set MCPEVAL_HTTP_AUTHORIZATION (input http-authorization) to the value of the Authorization header"},

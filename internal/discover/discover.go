@@ -59,13 +59,19 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 	}
 
 	slots := make(chan struct{}, r.Options.Jobs)
+	panicked := make(chan any, len(profiles))
 	var running sync.WaitGroup
 	launch := func(i int, answered func()) {
 		slots <- struct{}{}
 		running.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panicked <- p
+				}
+				answered()
+				<-slots
+			}()
 			one(i, answered)
-			answered()
-			<-slots
 		})
 	}
 	warm := make(chan struct{})
@@ -75,6 +81,11 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 		launch(i, func() {})
 	}
 	running.Wait()
+	select {
+	case p := <-panicked:
+		panic(p) // where the front end can still say so
+	default:
+	}
 
 	// Side by side was our choice: what it may have broken is done again,
 	// alone, and that result counts.

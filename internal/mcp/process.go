@@ -61,6 +61,16 @@ func StartProcess(c Command, stdin, stdout *os.File) (*Process, error) {
 // Done is closed when the command itself has ended; its group may live on.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Ended reports whether the command and its whole group have ended.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return p.groupEmpty()
+	default:
+		return false
+	}
+}
+
 // Stop ends the whole group: a grace, SIGTERM, a grace, SIGKILL. It returns
 // when nothing of the group is left.
 func (p *Process) Stop() {

@@ -91,14 +91,13 @@ type Options struct {
 // Error is an invalid option. Neither field ever holds a value that was
 // given: it may be a URL, a command or a secret.
 type Error struct {
-	Option  string // the flag's name without dashes; "command" for COMMAND; empty for a combination
+	// Option is the flag's name without dashes, "command" for COMMAND, or
+	// "target" for the three that say which server to check.
+	Option  string
 	Problem string // what to correct
 }
 
 func (e *Error) Error() string {
-	if e.Option == "" {
-		return e.Problem
-	}
 	return e.Option + ": " + e.Problem
 }
 
@@ -143,10 +142,10 @@ func target(raw Raw, opts *Options) error {
 		}
 	}
 	if given == 0 {
-		return invalid("", "name the server to check: -- COMMAND [ARG...] for a stdio server, --url URL for an HTTP server, or --config FILE")
+		return invalid("target", "give one of them: it says which server to check")
 	}
 	if given > 1 {
-		return invalid("", "give exactly one of -- COMMAND, --url and --config")
+		return invalid("target", "give exactly one of them, not several")
 	}
 	if raw.Config != nil {
 		if raw.Server == nil {

@@ -1,0 +1,245 @@
+package action
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Bounds of the search for a reference's line. Where one is reached, a
+// second place cannot be ruled out and the annotation has no file.
+const (
+	maxSearchFiles = 20000
+	maxSearchFile  = 1 << 20   // bytes of one file; larger ones are bundles and data
+	maxSearchBytes = 128 << 20 // bytes of all files
+	maxSearchTime  = 3 * time.Second
+)
+
+// Mention is a tool with the lines of the instructions that name it. The
+// lines are compared with the workspace's files and go nowhere else.
+type Mention struct {
+	Tool  string
+	Lines []string
+}
+
+// Position is a line of a file of the user's repository.
+type Position struct {
+	File string // relative to the workspace, with slashes
+	Line int    // from 1
+}
+
+// Locate finds where the workspace holds each mention (CONTRACT.md section
+// 7): in the named files the first line with the reference, else the one
+// place in the tracked text files with the very line of the instructions. A
+// tool that is not in the result has no place that can be told.
+func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named, environ []string) map[string]Position {
+	found := map[string]Position{}
+	for _, file := range named {
+		text, ok := w.readText(file, w.root.Stat)
+		for _, m := range mentions {
+			if _, done := found[m.Tool]; !done && ok {
+				if line := firstReference(text, m.Tool); line > 0 {
+					found[m.Tool] = Position{filepath.ToSlash(filepath.Clean(file)), line}
+				}
+			}
+		}
+	}
+	if len(named) > 0 {
+		return found
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxSearchTime)
+	defer cancel()
+	files, ok := w.tracked(ctx, environ)
+	if !ok {
+		return nil
+	}
+	for tool, place := range w.search(ctx, files, mentions) {
+		if place.File != "" {
+			found[tool] = place
+		}
+	}
+	return found
+}
+
+// tracked asks git for the workspace's files. The repository belongs to
+// another user than the container's, which git must be told to accept; a
+// monitor that the repository's configuration names is not started.
+func (w *Workspace) tracked(ctx context.Context, environ []string) ([]string, bool) {
+	git := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "ls-files", "-z")
+	git.Dir = w.Path
+	git.Env = environ
+	git.WaitDelay = time.Second
+	list, err := git.Output()
+	if err != nil {
+		return nil, false
+	}
+	files := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+	return files, len(files) <= maxSearchFiles
+}
+
+// search returns for each tool the one place of its first line that has
+// exactly one; a bound that is reached leaves nothing.
+func (w *Workspace) search(ctx context.Context, files []string, mentions []Mention) map[string]Position {
+	places := make([][][]Position, len(mentions)) // by mention and line, at most two
+	for i, m := range mentions {
+		places[i] = make([][]Position, len(m.Lines))
+	}
+	total := 0
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return nil
+		}
+		text, ok := w.readText(file, w.root.Lstat)
+		if !ok {
+			continue
+		}
+		if total += len(text); total > maxSearchBytes {
+			return nil
+		}
+		plain := unescape(text)
+		for i, m := range mentions {
+			for j, line := range m.Lines {
+				want := bytes.TrimSpace([]byte(line))
+				for _, number := range linesWith(text, plain, want) {
+					if len(places[i][j]) < 2 {
+						places[i][j] = append(places[i][j], Position{file, number})
+					}
+				}
+			}
+		}
+	}
+	found := map[string]Position{}
+	for i, m := range mentions {
+		for j := range m.Lines {
+			if len(places[i][j]) == 1 {
+				found[m.Tool] = places[i][j][0]
+				break
+			}
+		}
+	}
+	return found
+}
+
+// linesWith returns the first two lines that hold the wanted text, as it is
+// or as a string literal's content.
+func linesWith(text, plain, want []byte) []int {
+	if len(want) == 0 {
+		return nil
+	}
+	var numbers []int
+	for _, in := range [][]byte{text, plain} {
+		line, at := 1, 0
+		for len(numbers) < 2 {
+			next := bytes.Index(in[at:], want)
+			if next < 0 {
+				break
+			}
+			line += bytes.Count(in[at:at+next], []byte("\n"))
+			numbers = append(numbers, line)
+			end := bytes.IndexByte(in[at+next:], '\n')
+			if end < 0 {
+				break
+			}
+			at += next + end + 1
+			line++
+		}
+		if len(numbers) > 0 {
+			break
+		}
+	}
+	return numbers
+}
+
+// unescape takes the backslash away from escaped quotes, ticks and
+// backslashes, as most languages write them in string literals. Lines stay
+// where they are.
+func unescape(text []byte) []byte {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte("`\"'\\", text[i+1]) >= 0 {
+			i++
+		}
+		out = append(out, text[i])
+	}
+	return out
+}
+
+// firstReference returns the first line, from 1, that holds the tool's name
+// as inline code, outside fenced code if there is such a line; else 0.
+func firstReference(text []byte, tool string) int {
+	fallback := 0
+	var fence []byte
+	number := 0
+	for line := range bytes.Lines(unescape(text)) {
+		number++
+		trimmed := bytes.TrimSpace(line)
+		for _, mark := range []string{"```", "~~~"} {
+			if !bytes.HasPrefix(trimmed, []byte(mark)) {
+				continue
+			}
+			if fence == nil && !bytes.Contains(bytes.TrimLeft(trimmed, "`"), []byte("`")) {
+				fence = []byte(mark)
+			} else if string(fence) == mark {
+				fence = nil
+			}
+		}
+		if !holdsReference(string(line), tool) {
+			continue
+		}
+		if fence == nil {
+			return number
+		}
+		if fallback == 0 {
+			fallback = number
+		}
+	}
+	return fallback
+}
+
+// holdsReference reports whether the name stands between two runs of ticks of
+// one length, with or without a space on each side.
+func holdsReference(line, tool string) bool {
+	for at := 0; ; {
+		next := strings.Index(line[at:], tool)
+		if next < 0 {
+			return false
+		}
+		before, after := line[:at+next], line[at+next+len(tool):]
+		if strings.HasSuffix(before, " ") && strings.HasPrefix(after, " ") {
+			before, after = before[:len(before)-1], after[1:]
+		}
+		left := len(before) - len(strings.TrimRight(before, "`"))
+		right := len(after) - len(strings.TrimLeft(after, "`"))
+		if left > 0 && left == right {
+			return true
+		}
+		at += next + 1
+	}
+}
+
+// readText reads a regular file that is text and not large. A tracked link is
+// not a second place of what it leads to, so it is not followed.
+func (w *Workspace) readText(file string, stat func(string) (fs.FileInfo, error)) ([]byte, bool) {
+	info, err := stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSearchFile {
+		return nil, false
+	}
+	f, err := w.root.Open(file)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSearchFile))
+	if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
+		return nil, false
+	}
+	return text, true
+}
