@@ -25,6 +25,7 @@ require (
 	github.com/sethvargo/go-githubactions v1.4.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.3 // indirect
 	golang.org/x/sync v0.20.0 // indirect
+	golang.org/x/tools v0.42.0 // indirect
 )
 
 require (

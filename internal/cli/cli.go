@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"os/signal"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -45,6 +46,19 @@ type app struct {
 	Streams
 	ctx     context.Context
 	version string
+}
+
+// Run is the whole process, for main and for the tests that start it as a
+// command: its signals, its streams, its arguments. It returns the exit status.
+func Run() int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { cancel(Interrupt{Signal: <-signals}) }()
+	// Notified, not ignored: a server must not inherit it. A write to a
+	// broken pipe is then an error, and what runs is still cleaned up.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return Main(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
 // Main runs the command line and returns the exit status.

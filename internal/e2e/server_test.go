@@ -1,0 +1,6 @@
+//go:build linux
+
+package e2e
+
+func scriptedServer() {}
+func sdkServer()      {}
