@@ -52,8 +52,6 @@ func (a *app) act(act *action.Action) action.Outcome {
 		return summarized(act, action.UsageSummary("Invalid "+err.Error()), action.Outcome{ExitStatus: report.ExitUsage})
 	}
 
-	sweep := discover.Adopt()
-	defer sweep()
 	observations, err := a.observe(act, opts, in.StartCommand)
 	if err != nil {
 		return summarized(act, action.InterruptedSummary, action.Outcome{ExitStatus: a.interrupted()})
@@ -80,7 +78,11 @@ func (a *app) act(act *action.Action) action.Outcome {
 }
 
 // observe runs discovery, with the server that start-command names around it.
+// Before it returns, everything that was started has ended: nothing writes to
+// the runner's files beside us.
 func (a *app) observe(act *action.Action, opts options.Options, start []string) ([]coherence.Observation, error) {
+	defer act.GuardCommandFiles()()
+	defer discover.Adopt()()
 	run := a.newRun(opts)
 	if start != nil {
 		end := act.Group("Start the server")

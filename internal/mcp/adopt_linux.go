@@ -11,12 +11,17 @@ import (
 )
 
 // Adopt makes this process the reaper of its orphaned descendants, so that
-// one that left its process group can be found (CONTRACT.md section 4.6).
+// one that left its process group can be found, and closes its environment to
+// them (CONTRACT.md section 4.6).
 // The function it returns ends every descendant that came after Adopt; call
 // it when all sessions are closed.
 func Adopt() (sweep func()) {
 	// On failure (a very old kernel) orphans go to init and are not found.
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	// Our environment and memory hold what the server's environment was
+	// cleared of. Without a dump there is no /proc/PID/environ for others, but
+	// for those with CAP_SYS_PTRACE, which containers do not have.
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	before := map[int]bool{}
 	for _, pid := range descendants(nil) {
 		before[pid] = true
