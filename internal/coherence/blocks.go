@@ -37,17 +37,19 @@ func (b *blockReader) next(line string) (skip int, kind lineKind) {
 		}
 	}
 	text, quote := unquote(line, len(line))
-	if text == "" || isRule(text) {
-		b.inText, b.inList = false, false
-		return 0, noText
-	}
-	item := false
-	for !isRule(text) {
-		rest, ok := itemContent(text, b.inText && !b.inList && !item)
+	tail, item := ruleTail(text), false
+	isBorder := func() bool { return text == "" || len(text) <= tail && isRule(text) }
+	for !isBorder() {
+		rest, ok := itemContent(text, b.inText && !b.inList && !item && quote <= b.quote)
 		if !ok {
 			break
 		}
-		text, item = rest, true
+		inner, quotes := unquote(rest, len(rest))
+		text, quote, item = inner, quote+quotes, true
+	}
+	if isBorder() {
+		b.inText = false
+		return 0, noText
 	}
 	if char, length := opensFence(text); char != 0 {
 		*b = blockReader{fence: char, fenceLen: length, quote: quote}
@@ -64,7 +66,7 @@ func (b *blockReader) next(line string) (skip int, kind lineKind) {
 	return len(line) - len(text), kind
 }
 
-const blanks = " \t\v\f"
+const blanks = " \t"
 
 // unquote trims blanks and up to most block quote marks from the left, and
 // says how many marks there were.
@@ -119,6 +121,23 @@ func isRule(text string) bool {
 		}
 	}
 	return false
+}
+
+// ruleTail returns the length of the line's end that is made of one mark and
+// blanks: only a text within it can be a rule. It is found once a line, since
+// a hostile line has millions of list marks, each with a text after it.
+func ruleTail(line string) int {
+	mark := byte(0)
+	for i := len(line) - 1; i >= 0; i-- {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t' || c == mark:
+		case mark == 0 && strings.IndexByte("=-*_", c) >= 0:
+			mark = c
+		default:
+			return len(line) - i - 1
+		}
+	}
+	return len(line)
 }
 
 // itemContent returns what follows a list item's mark (CommonMark 5.2). What
