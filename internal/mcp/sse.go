@@ -60,6 +60,11 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
+// maxLook is how many bytes are searched for a line's end at a time. Either
+// end is searched for by itself, so a stream that has but one of the two
+// would else be searched to the end of the buffer for every line.
+const maxLook = 1 << 10
+
 // readLine returns the next line without its end, which is LF, CRLF or CR. It
 // does not wait for the LF of a CRLF: the line may be what the server waits
 // for us to act on.
@@ -69,7 +74,7 @@ func (e *events) readLine() ([]byte, error) {
 		if _, err := e.reader.Peek(1); err != nil {
 			return nil, err
 		}
-		chunk, _ := e.reader.Peek(e.reader.Buffered())
+		chunk, _ := e.reader.Peek(min(e.reader.Buffered(), maxLook))
 		skip := 0
 		if !e.started {
 			if chunk[0] == 0xef && len(chunk) < 3 {
