@@ -197,12 +197,13 @@ func (r *Run) exchange(ctx context.Context, session *mcp.Session, o *coherence.O
 		o.Tools, o.NoTools = []string{}, true
 		return "", nil
 	}
-	settling := time.Now()
-	if f := session.Idle(ctx, r.Options.Settle); f != nil {
+	// The window adds its own length and no more: a server that asks without
+	// reading the replies would hold us in it.
+	timed, cancel = context.WithDeadline(ctx, timeout.Add(r.Options.Settle))
+	defer cancel()
+	if f := session.Idle(timed, r.Options.Settle); f != nil {
 		return diagnosis.Settle, f
 	}
-	timed, cancel = context.WithDeadline(ctx, timeout.Add(time.Since(settling)))
-	defer cancel()
 	tools, f := catalog(timed, session)
 	if f != nil {
 		return diagnosis.ToolsList, f

@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -271,4 +272,50 @@ var heavySlots = make(chan struct{}, 2)
 func heavy(t *testing.T) {
 	heavySlots <- struct{}{}
 	t.Cleanup(func() { <-heavySlots })
+}
+
+// document is a JSON report, as strictly as its schema.
+type document struct {
+	Schema    string `json:"schema"`
+	Generator struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	} `json:"generator"`
+	Server             string            `json:"server"`
+	ProtocolVersion    string            `json:"protocol_version"`
+	ReferenceDetection string            `json:"reference_detection"`
+	SettleMS           int               `json:"settle_ms"`
+	Complete           bool              `json:"complete"`
+	Passed             *bool             `json:"passed"`
+	RequiredTools      []string          `json:"required_tools"`
+	Profiles           []documentProfile `json:"profiles"`
+	Candidates         []documentFinding `json:"candidates"`
+	Defects            []documentFinding `json:"defects"`
+}
+
+type documentProfile struct {
+	Profile             string   `json:"profile"`
+	Tools               []string `json:"tools"`
+	InstructionsPresent *bool    `json:"instructions_present"`
+	Error               *string  `json:"error"`
+}
+
+type documentFinding struct {
+	Profile     string   `json:"profile"`
+	Tool        string   `json:"tool"`
+	Reason      string   `json:"reason"`
+	Hint        string   `json:"hint"`
+	AvailableIn []string `json:"available_in"`
+}
+
+// report reads the JSON report on stdout.
+func (r result) report(t *testing.T) document {
+	t.Helper()
+	var d document
+	decoder := json.NewDecoder(strings.NewReader(r.stdout))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		t.Fatalf("stdout is no report: %v; exit status %d, stdout %.300q, stderr %s", err, r.exit, r.stdout, r.stderr)
+	}
+	return d
 }

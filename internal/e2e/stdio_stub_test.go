@@ -1,0 +1,8 @@
+//go:build linux
+
+package e2e
+
+var scriptBehaviours, wireBehaviours, crowdBehaviours map[string]behaviour
+var cleanupBehaviours = map[string]behaviour{"sleeper": func(p *peer) { p.stall() }}
+
+func sdkServer() {}
