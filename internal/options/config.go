@@ -3,6 +3,7 @@ package options
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -24,13 +25,17 @@ type configTarget struct {
 // it. Other keys (type, description, disabled and the like) do not change
 // what is started.
 type configEntry struct {
-	Command *string           `json:"command"`
-	Args    []string          `json:"args"`
-	Env     map[string]string `json:"env"`
-	URL     *string           `json:"url"`
-	Headers map[string]string `json:"headers"`
-	Cwd     *string           `json:"cwd"`
-	EnvFile *string           `json:"envFile"`
+	Command *string            `json:"command"`
+	Args    []*string          `json:"args"` // a null element is no string
+	Env     map[string]*string `json:"env"`
+	URL     *string            `json:"url"`
+	Headers map[string]string  `json:"headers"`
+	Cwd     *string            `json:"cwd"`
+	EnvFile *string            `json:"envFile"`
+}
+
+func (e configEntry) hasNull() bool {
+	return slices.Contains(e.Args, nil) || slices.Contains(slices.Collect(maps.Values(e.Env)), nil)
 }
 
 // loadConfig reads the entry called name from an mcpServers file. Its errors
@@ -63,7 +68,7 @@ func loadConfig(file, name string, environ []string) (configTarget, error) {
 	}
 	key := top + "." + safeKey(name)
 	var entry configEntry
-	if err := json.Unmarshal(raw, &entry); err != nil {
+	if err := json.Unmarshal(raw, &entry); err != nil || entry.hasNull() {
 		return bad("%s: command and url must be strings, args a list of strings, env an object of strings", key)
 	}
 	switch {
@@ -93,19 +98,14 @@ func loadConfig(file, name string, environ []string) (configTarget, error) {
 	} else {
 		target.command = []string{expand(key+".command", *entry.Command)}
 		for _, arg := range entry.Args {
-			target.command = append(target.command, expand(key+".args", arg))
+			target.command = append(target.command, expand(key+".args", *arg))
 		}
 	}
-	names := make([]string, 0, len(entry.Env))
-	for name := range entry.Env {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return bad("%s.env: a variable's name is empty or has a = in it", key)
 		}
-		value := expand(key+".env."+safeKey(name), entry.Env[name])
+		value := expand(key+".env."+safeKey(name), *entry.Env[name])
 		if strings.ContainsRune(value, 0) {
 			return bad("%s.env.%s: has a NUL character", key, safeKey(name))
 		}
