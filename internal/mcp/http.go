@@ -21,6 +21,10 @@ import (
 const (
 	maxHeaders   = 256 << 10 // bytes of an answer's header; common servers stop at 8 to 64 KiB
 	maxErrorBody = 64 << 10  // bytes of an error answer that are looked at for its JSON-RPC code
+
+	// errorBodyTime is how long an error answer's body is waited for: its
+	// status is known.
+	errorBodyTime = 2 * time.Second
 )
 
 // Endpoint is a Streamable HTTP server.
@@ -47,11 +51,14 @@ func OpenHTTP(endpoint Endpoint, client Client) *Session {
 		endpoint: endpoint,
 		agent:    "mcpeval/" + client.Version,
 		meter:    newMeter(),
-		// A transport of its own is a fresh connection, without the redirects
-		// and cookies of http.Client.
+		// A transport of its own has none of the redirects and cookies of
+		// http.Client. No connection is used twice: servers end idle ones
+		// after a few seconds, just when the settle window is over, and a POST
+		// that meets the end cannot be sent again.
 		wire: &http.Transport{
 			Proxy:                  proxy,
 			DialContext:            dialer.DialContext,
+			DisableKeepAlives:      true,
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeaders,
 		},
@@ -243,7 +250,9 @@ func (t *streamable) refused(answer *http.Response) *Fault {
 		return &Fault{Code: diagnosis.HTTPStatus, When: diagnosis.Unauthorized}
 	}
 	if !t.initialized && status >= 400 && status < 500 {
+		enough := time.AfterFunc(errorBodyTime, func() { answer.Body.Close() })
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+		enough.Stop()
 		if examine(text).clean() {
 			var rpcError []byte
 			members(text, func(name string, value []byte) bool {
@@ -258,7 +267,8 @@ func (t *streamable) refused(answer *http.Response) *Fault {
 		}
 	}
 	f := fault(diagnosis.HTTPStatus)
-	if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+	// Once initialize was answered, the path is right: the session is lost.
+	if !t.initialized && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
 		f.When = diagnosis.NotFound
 	}
 	return f
