@@ -20,16 +20,20 @@ func (r Report) Markdown() []byte {
 	var out bytes.Buffer
 	word, sentence := r.Verdict()
 	icon := map[string]string{"PASSED": "✅", "FAILED": "❌", "INCOMPLETE": "⚠️"}[word]
-	fmt.Fprintf(&out, "## %s MCP guidance: `%s`\n\n**%s**: %s.\n\n", icon, r.Server, word, sentence)
+	fmt.Fprintf(&out, "## %s MCP guidance: `%s`\n\n**%s**: %s.\n", icon, r.Server, word, sentence)
 
+	var remarks []string
 	for _, t := range r.Troubles() {
-		fmt.Fprintf(&out, "- **Profile %s**: %s.\n", List(t.Profiles), code(t.Sentence))
+		remarks = append(remarks, fmt.Sprintf("- **Profile %s**: %s.\n", List(t.Profiles), code(t.Sentence)))
 	}
 	for _, note := range r.Notes() {
-		fmt.Fprintf(&out, "- **Note**: %s.\n", note)
+		remarks = append(remarks, fmt.Sprintf("- **Note**: %s.\n", note))
 	}
 	if stale := r.StaleAcknowledgements(); len(stale) > 0 {
-		fmt.Fprintf(&out, "- **Note**: acknowledged, but no candidate: %s.\n", names(stale))
+		remarks = append(remarks, fmt.Sprintf("- **Note**: acknowledged, but no candidate: %s.\n", names(stale)))
+	}
+	if len(remarks) > 0 {
+		out.WriteString("\n" + strings.Join(remarks, ""))
 	}
 	out.WriteString("\n### Profiles\n\n| profile | tools | instructions |\n|---|---:|---|\n")
 	for _, p := range r.Profiles {
@@ -100,7 +104,7 @@ func (r Report) matrix(out *bytes.Buffer) {
 	}
 	var rows []string
 	for tool, in := range listed {
-		if len(in) < len(r.Profiles) || slices.Contains(r.RequiredTools, tool) {
+		if _, required := slices.BinarySearch(r.RequiredTools, tool); required || len(in) < len(r.Profiles) {
 			rows = append(rows, tool)
 		}
 	}

@@ -30,7 +30,7 @@ const (
 	ReasonDefect    = "required-tool-unavailable"
 
 	hintCandidate = "Check this reference: clients of this profile do not get the tool. State in the instructions which client capability it needs, or leave it out of the instructions for these clients."
-	hintDefect    = "This tool is required in every selected profile: register it for clients of this profile too, or require it only for the profiles that get it."
+	hintDefect    = "This tool is required in every selected profile: register it for clients of this profile too, check its spelling if no profile lists it, or select only the profiles that get it."
 )
 
 // Exit statuses (CONTRACT.md section 2).
@@ -51,8 +51,8 @@ type Report struct {
 	ReferenceDetection string    `json:"reference_detection"`
 	SettleMS           int       `json:"settle_ms"`
 	Complete           bool      `json:"complete"`
-	Passed             *bool     `json:"passed"` // the required-tool gate; nil when incomplete
-	RequiredTools      []string  `json:"required_tools"`
+	Passed             *bool     `json:"passed"`         // the required-tool gate; nil when incomplete
+	RequiredTools      []string  `json:"required_tools"` // sorted, unique
 	Profiles           []Profile `json:"profiles"`
 	Candidates         []Finding `json:"candidates"`
 	Defects            []Finding `json:"defects"`
@@ -150,12 +150,16 @@ func (r Report) IsAcknowledged(tool string) bool {
 // StaleAcknowledgements returns the acknowledged names that no candidate of a
 // complete run has, so that the list cannot rot.
 func (r Report) StaleAcknowledgements() []string {
-	var stale []string
 	if !r.Complete {
 		return nil
 	}
+	referenced := map[string]bool{}
+	for _, f := range r.Candidates {
+		referenced[f.Tool] = true
+	}
+	var stale []string
 	for _, tool := range r.Acknowledged {
-		if !slices.ContainsFunc(r.Candidates, func(f Finding) bool { return f.Tool == tool }) {
+		if !referenced[tool] {
 			stale = append(stale, tool)
 		}
 	}

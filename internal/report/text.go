@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/org/mcpeval-guidance/internal/profile"
@@ -31,6 +32,8 @@ func (r Report) Verdict() (word, sentence string) {
 		return "PASSED", count(candidates, "tool") + " to review: named in instructions for clients that do not get " + pick(candidates, "it", "them")
 	case len(r.Candidates) > 0:
 		return "PASSED", "every candidate has been acknowledged"
+	case !slices.ContainsFunc(r.Profiles, func(p Profile) bool { return *p.InstructionsPresent }):
+		return "PASSED", "the server gives no instructions, so there was nothing to compare"
 	}
 	return "PASSED", "the instructions name no tool that their clients do not get"
 }
@@ -146,7 +149,7 @@ func (r Report) Remarks() []string {
 		lines = append(lines, "note: "+note)
 	}
 	if stale := r.StaleAcknowledgements(); len(stale) > 0 {
-		lines = append(lines, "note: acknowledged, but no candidate: "+strings.Join(stale, ", ")+"; take it off the list")
+		lines = append(lines, "note: acknowledged, but no candidate: "+strings.Join(stale, ", ")+"; take "+pick(len(stale), "it", "them")+" off the list")
 	}
 	return lines
 }
