@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"os"
 
 	"github.com/org/mcpeval-guidance/internal/action"
 	"github.com/org/mcpeval-guidance/internal/coherence"
@@ -84,6 +85,7 @@ func (a *app) observe(act *action.Action, opts options.Options, start []string) 
 	defer act.GuardCommandFiles()()
 	defer discover.Adopt()()
 	run := a.newRun(opts)
+	run.InContainer = run.InContainer || !onRunner()
 	if start != nil {
 		end := act.Group("Start the server")
 		stop, failed, err := run.StartServer(a.ctx, start)
@@ -100,6 +102,10 @@ func (a *app) observe(act *action.Action, opts options.Options, start []string) 
 	run.Progress = func(p profile.Profile, o *coherence.Observation) { act.Logf("%s: %s", p, progress(o)) }
 	return run.Profiles(a.ctx)
 }
+
+// onRunner reports whether the Action runs on the runner itself and not in
+// its container: the host variant of the Action sets the variable.
+func onRunner() bool { return os.Getenv("MCPEVAL_ON_RUNNER") != "" }
 
 // summarized writes the job summary; a summary that cannot be written makes
 // the outcome incomplete.
