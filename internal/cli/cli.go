@@ -261,6 +261,8 @@ func usageError(err error) error {
 		return errors.New("unexpected argument; commands are guidance, schema guidance, demo and action, and a server's command goes after --")
 	case strings.HasPrefix(text, "expected"):
 		return errors.New("name a command: guidance, schema guidance, demo or action")
+	case flag != "" && strings.Contains(text, "bool value"):
+		return fmt.Errorf("%s: stands alone, without a value", flag)
 	case flag != "":
 		return fmt.Errorf("%s: needs a value of its own, as in %s=VALUE", flag, flag)
 	}

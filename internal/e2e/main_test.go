@@ -6,7 +6,10 @@
 package e2e
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,6 +32,11 @@ func TestMain(m *testing.M) {
 type cleanly struct{ m *testing.M }
 
 func (c cleanly) Run() int {
+	// Most tests wait for programs that wait: more of them than there are
+	// processors can go on at a time. -parallel on the command line wins.
+	flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
+	// A program with the race detector sleeps for a second before it exits.
+	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	status := c.m.Run()
 	if shared.dir != "" {
 		os.RemoveAll(shared.dir)

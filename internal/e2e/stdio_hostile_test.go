@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -417,7 +418,7 @@ var stdioRows = []row{
 		p.expect("tools/list")
 		var keys strings.Builder
 		for i := 0; keys.Len() < 8<<20-2000; i++ {
-			fmt.Fprintf(&keys, `"%x":0,`, i)
+			keys.WriteString(`"` + strconv.Itoa(i) + `":0,`)
 		}
 		p.answer(`{"tools":[` + tool("alpha") + `,` + tool("beta") + `],"x":{` + keys.String() + `"zzz":0}}`)
 		p.serve()
@@ -658,7 +659,8 @@ func TestStdioBehaviours(t *testing.T) {
 
 func (row row) run(t *testing.T, format string) result {
 	t.Helper()
-	in := invocation{scratch: t.TempDir(), env: row.env, built: row.heavy}
+	// The race detector watches discovery once; memory is measured without it.
+	in := invocation{scratch: t.TempDir(), env: row.env, built: row.heavy || format != "json"}
 	in.args = []string{"guidance", "--server", "hostile", "--format", format,
 		"--timeout-ms", fmt.Sprint(max(row.timeout, 1000)), "--settle-ms", fmt.Sprint(row.settle)}
 	if row.timeout == 0 {

@@ -2,7 +2,7 @@
 
 package e2e
 
-var scriptBehaviours, wireBehaviours, crowdBehaviours map[string]behaviour
+var wireBehaviours, crowdBehaviours map[string]behaviour
 var cleanupBehaviours = map[string]behaviour{"sleeper": func(p *peer) { p.stall() }}
 
 func sdkServer() {}
