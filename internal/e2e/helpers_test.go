@@ -40,6 +40,7 @@ type invocation struct {
 	bound   time.Duration // the run must have ended by itself; 60 s without it
 	stdout  *os.File      // instead of collecting it
 	stderr  *os.File      // instead of collecting it
+	dir     string        // where it runs; here without it
 	scratch string        // the run's folder; a new one without it
 }
 
@@ -93,6 +94,7 @@ func (in invocation) start(t *testing.T) *running {
 	r.ctx, r.cancel = context.WithTimeout(context.Background(), bound)
 	r.cmd = exec.CommandContext(r.ctx, program, in.args...)
 	r.cmd.Env = append(append(os.Environ(), in.env...), scratchVar+"="+r.scratch)
+	r.cmd.Dir = in.dir
 	r.cmd.WaitDelay = time.Second
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	if in.stdout != nil {

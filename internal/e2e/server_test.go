@@ -64,6 +64,7 @@ type peer struct {
 	id      string                     // of the request that is due, as it came
 	hello   string                     // result of initialize
 	page    func(cursor string) string // result of tools/list; the cursor is JSON, or empty
+	atEOF   func()                     // at the end of stdin; nil: exit
 }
 
 // prose is instructions as a JSON string.
@@ -112,6 +113,9 @@ func (p *peer) next() incoming {
 	line, err := p.in.ReadBytes('\n')
 	p.record(line)
 	if err != nil {
+		if p.atEOF != nil {
+			p.atEOF()
+		}
 		os.Exit(0)
 	}
 	m := incoming{text: strings.TrimSuffix(string(line), "\n")}
