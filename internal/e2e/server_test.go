@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -247,9 +246,6 @@ func (p *peer) spawn(behaviour string, change func(*exec.Cmd)) {
 		p.complain("spawn: %v", err)
 	}
 }
-
-// deafToSignals ignores what may be ignored.
-func deafToSignals() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) }
 
 // The constructors of the behaviours that differ from a good server in one
 // text.
