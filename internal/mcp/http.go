@@ -12,9 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"crypto/tls"
-	"crypto/x509"
-
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
 )
 
@@ -283,14 +280,11 @@ func isType(answer *http.Response, want string) bool {
 func broken(ctx context.Context, err error) *Fault {
 	var ours *Fault
 	var dns *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	var unknownAuthority x509.UnknownAuthorityError
-	var noTLS tls.RecordHeaderError
-	var alert tls.AlertError
 	switch {
 	case errors.As(err, &ours):
 		return ours
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+		// A dial's deadline, which is the context's, may come a moment before.
 		return contextFault()
 	case errors.Is(err, errNotLoopback):
 		return fault(diagnosis.NotLoopback)
@@ -298,8 +292,19 @@ func broken(ctx context.Context, err error) *Fault {
 		return fault(diagnosis.ConnectionRefused)
 	case errors.As(err, &dns):
 		return fault(diagnosis.HostUnknown)
-	case errors.As(err, &certificate), errors.As(err, &unknownAuthority), errors.As(err, &noTLS), errors.As(err, &alert):
+	case ofTLS(err):
 		return fault(diagnosis.TLSFailed)
 	}
 	return fault(diagnosis.TransportClosed)
+}
+
+// ofTLS reports whether an error came from crypto/tls, which has types for
+// few of its errors, but one beginning for the texts of all.
+func ofTLS(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if strings.HasPrefix(err.Error(), "tls: ") {
+			return true
+		}
+	}
+	return false
 }
