@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -376,3 +377,15 @@ func readKey(r *http.Request) (key string, body []byte) {
 	body, _ = io.ReadAll(r.Body)
 	return requestKey(bytes.TrimSpace(body)), body
 }
+
+// gzipBomb is 200 MB of blanks in 200 KB.
+var gzipBomb = sync.OnceValue(func() []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	block := bytes.Repeat([]byte(" "), 1<<20)
+	for range 200 {
+		w.Write(block)
+	}
+	w.Close()
+	return out.Bytes()
+})
