@@ -40,7 +40,7 @@ func (b *blockReader) next(line string) (skip int, kind lineKind) {
 	tail, item := ruleTail(text), false
 	isBorder := func() bool { return text == "" || len(text) <= tail && isRule(text) }
 	for !isBorder() {
-		rest, ok := itemContent(text, b.inText && !b.inList && !item && quote <= b.quote)
+		rest, ok := itemContent(text, b.inText && !b.inList && !item && quote == b.quote)
 		if !ok {
 			break
 		}
@@ -142,7 +142,8 @@ func ruleTail(line string) int {
 
 // itemContent returns what follows a list item's mark (CommonMark 5.2). What
 // may interrupt a paragraph that is not a list's is narrower: no empty item,
-// and no number but 1.
+// and no number but 1. That holds within one block quote: CommonMark's own
+// parsers let any item end the paragraph of a quote that a line has left.
 func itemContent(text string, interrupts bool) (content string, ok bool) {
 	n := 0
 	switch c := text[0]; {
@@ -163,6 +164,5 @@ func itemContent(text string, interrupts bool) (content string, ok bool) {
 		return "", false
 	}
 	content = strings.TrimLeft(text[n:], blanks)
-	// An empty item has no text to look at.
-	return content, content != ""
+	return content, content != "" || !interrupts
 }

@@ -163,12 +163,12 @@ func modelParagraphs(text string) (paragraphs [][]string) {
 				line, depth = line[len(mark):], depth+1
 				continue
 			}
-			interrupts := current != nil && !listed && !item && depth <= quotes
+			interrupts := current != nil && !listed && !item && depth == quotes
 			mark := modelBullet.FindString(line)
 			if number := modelNumber.FindStringSubmatch(line); number != nil && (!interrupts || number[1] == "1") {
 				mark = number[0]
 			}
-			if mark == "" || modelRule.MatchString(line) || modelSetext.MatchString(line) || modelBlank.MatchString(line[len(mark):]) {
+			if mark == "" || modelRule.MatchString(line) || modelSetext.MatchString(line) || interrupts && modelBlank.MatchString(line[len(mark):]) {
 				break
 			}
 			line, item = line[len(mark):], true
