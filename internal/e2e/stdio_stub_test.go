@@ -1,5 +1,0 @@
-//go:build linux
-
-package e2e
-
-func sdkServer() {}
