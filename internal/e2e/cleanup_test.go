@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,7 +274,8 @@ func TestDemoInterrupted(t *testing.T) {
 	in := invocation{args: []string{"demo", "--settle-ms", "5000"}}
 	in.scratch = t.TempDir()
 	running := in.start(t)
-	for len(survivors(in.scratch)) < 2 { // mcpeval and a server
+	isServer := func(p process) bool { return strings.Contains(p.command, "demo-server") }
+	for !slices.ContainsFunc(survivors(in.scratch), isServer) {
 		if running.ctx.Err() != nil {
 			t.Fatal("no server was started")
 		}

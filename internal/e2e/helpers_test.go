@@ -37,6 +37,7 @@ type invocation struct {
 	// built runs the binary as go build makes it from main.go, without the
 	// race detector: for measuring memory.
 	built   bool
+	under   string        // a command to run it under
 	bound   time.Duration // the run must have ended by itself; 60 s without it
 	stdout  *os.File      // instead of collecting it
 	stderr  *os.File      // instead of collecting it
@@ -92,7 +93,11 @@ func (in invocation) start(t *testing.T) *running {
 		program = builtBinary(t)
 	}
 	r.ctx, r.cancel = context.WithTimeout(context.Background(), bound)
-	r.cmd = exec.CommandContext(r.ctx, program, in.args...)
+	words := append([]string{program}, in.args...)
+	if in.under != "" {
+		words = append([]string{in.under}, words...)
+	}
+	r.cmd = exec.CommandContext(r.ctx, words[0], words[1:]...)
 	r.cmd.Env = append(append(os.Environ(), in.env...), scratchVar+"="+r.scratch)
 	r.cmd.Dir = in.dir
 	r.cmd.WaitDelay = time.Second

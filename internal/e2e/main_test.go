@@ -17,14 +17,16 @@ import (
 	"github.com/org/mcpeval-guidance/internal/cli"
 )
 
-// TestMain makes the test binary three programs more: mcpeval itself, run by
-// the very function that main calls; the scripted server; and a server made
-// with the official SDK. They are on the PATH of every test.
+// TestMain makes the test binary other programs too: mcpeval itself, run by
+// the very function that main calls; the scripted server; a server made with
+// the official SDK; and one that runs another with a container's rights. They
+// are on the PATH of every test.
 func TestMain(m *testing.M) {
 	testscript.Main(cleanly{m}, map[string]func(){
-		"mcpeval":    func() { os.Exit(cli.Run()) },
-		"mcp-server": scriptedServer,
-		"sdk-server": sdkServer,
+		"mcpeval":           func() { os.Exit(cli.Run()) },
+		"mcp-server":        scriptedServer,
+		"sdk-server":        sdkServer,
+		"as-in-a-container": asInAContainer,
 	})
 }
 

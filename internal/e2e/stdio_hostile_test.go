@@ -156,6 +156,8 @@ var stdioRows = []row{
 	}},
 	{name: "nested-250-deep", clean: true, serve: entryIs(`{"name":"beta","inputSchema":{"x":` + strings.Repeat("[", 246) + strings.Repeat("]", 246) + `}}`)},
 
+	{name: "a-settle-window-longer-than-the-timeout", clean: true, timeout: 1000, settle: 1500, serve: (*peer).serve},
+
 	// Notes: complete, but worth a word.
 	{name: "banner-and-logs", stderr: []string{"8 " + noiseNote + " (profile all): logs belong on stderr"}, serve: func(p *peer) { // 1
 		p.write("c4n4ry banner\n\n  \n\t\r\n=====\n\r\n")
@@ -427,6 +429,49 @@ var stdioRows = []row{
 		p.hello = filled(8<<20-100, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"instructions":"`, "`c4n4ry``"+` \ud800 \n`, `"}`)
 		p.serve()
 	}},
+	{name: "cursors-of-8-MiB", heavy: true, timeout: 60000, clean: true, tools: sorted(many(3, 0)), serve: func(p *peer) {
+		p.initialize()
+		p.expect("tools/list")
+		for page, c := range []string{"c4n4ry-x", "c4n4ry-y"} {
+			cursor := `"` + strings.Repeat(c, 1<<20-128) + `"`
+			p.answer(paged(cursor, many(1, page)...))
+			if m := p.expect("tools/list"); string(m.Params.Cursor) != cursor {
+				p.complain("the cursor did not come back as it was sent")
+			}
+		}
+		p.answer(catalog(many(1, 2)...))
+		p.serve()
+	}},
+	{name: "cursors-of-8-MiB-of-escapes", heavy: true, timeout: 60000, code: "cursor-repeated", stage: listing, serve: func(p *peer) {
+		p.initialize()
+		for page, c := range []string{`\u0061\u0062`, "aba\\u0062"} {
+			p.expect("tools/list")
+			p.answer(paged(`"`+strings.Repeat(c, (8<<20-512)/12/2*[]int{2, 1}[page])+`"`, many(1, page)...))
+		}
+		p.hang()
+	}},
+	// Every text that is kept, and every one that is read, is as large as it
+	// may be.
+	{name: "8-MiB-of-all-at-once", heavy: true, timeout: 60000, clean: true, tools: sorted(long(10000)), serve: func(p *peer) {
+		p.hello = filled(8<<20-100, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"instructions":"`, "`"+long(1)[0]+"`c4n4ry\\n", `"}`)
+		p.initialize()
+		p.expect("tools/list")
+		var page strings.Builder
+		page.WriteString(`{"jsonrpc":"2.0","id":` + p.id + `,"result":{"tools":[`)
+		for i, name := range long(10000) {
+			if i > 0 {
+				page.WriteString(",")
+			}
+			page.WriteString(`{"name":"` + name + `","inputSchema":{}}`)
+		}
+		page.WriteString(`],"x":{`)
+		for i := 0; page.Len() < 8<<20-100; i++ {
+			page.WriteString(`"` + strconv.Itoa(i) + `":0,`)
+		}
+		page.WriteString(`"z":0}}}`)
+		p.send(page.String())
+		p.serve()
+	}},
 	{name: "an-id-of-8-MiB", heavy: true, timeout: 60000, clean: true, serve: func(p *peer) {
 		p.initialize()
 		p.expect("tools/list")
@@ -577,6 +622,15 @@ var stdioRows = []row{
 
 func sorted(names []string) []string {
 	slices.Sort(names)
+	return names
+}
+
+// long are names as long as they may be.
+func long(n int) []string {
+	names := many(n, 0)
+	for i, name := range names {
+		names[i] = name + strings.Repeat("-", 128-len(name))
+	}
 	return names
 }
 
