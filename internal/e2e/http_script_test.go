@@ -82,6 +82,13 @@ func newHTTPScript(t *testing.T, steps ...httpStep) *httpScript {
 	return s
 }
 
+// authorize says what the Authorization header of each request must be.
+func (s *httpScript) authorize(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.authorization = value
+}
+
 func (s *httpScript) url() string { return s.server.URL + httpPath }
 
 func (s *httpScript) close() {
@@ -378,14 +385,11 @@ func readKey(r *http.Request) (key string, body []byte) {
 	return requestKey(bytes.TrimSpace(body)), body
 }
 
-// gzipBomb is 200 MB of blanks in 200 KB.
-var gzipBomb = sync.OnceValue(func() []byte {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	block := bytes.Repeat([]byte(" "), 1<<20)
-	for range 200 {
-		w.Write(block)
-	}
+// gzipBomb is 200 MB of blanks in 200 KB: the same member 200 times.
+func gzipBomb() []byte {
+	var member bytes.Buffer
+	w := gzip.NewWriter(&member)
+	w.Write(bytes.Repeat([]byte(" "), 1<<20))
 	w.Close()
-	return out.Bytes()
-})
+	return bytes.Repeat(member.Bytes(), 200)
+}

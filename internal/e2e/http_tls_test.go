@@ -263,7 +263,7 @@ func TestLoopbackIgnoresProxies(t *testing.T) {
 			} else {
 				s = newHTTPScript(t, wholeScript(nil, nil, nil)...)
 			}
-			s.authorization = "Bearer " + canary
+			s.authorize("Bearer " + canary)
 			p := newProxy(t, "")
 			url := strings.Replace(s.url(), "127.0.0.1", host, 1)
 			r := a.run(t, url, append(p.environ(), "MCPEVAL_HTTP_AUTHORIZATION=Bearer "+canary)...)
@@ -295,7 +295,7 @@ func TestRemoteThroughProxy(t *testing.T) {
 			steps = nil
 		}
 		s := overTLS(t, &tls.Config{Certificates: []tls.Certificate{a.issue(row.certified, hour)}}, steps...)
-		s.authorization = "Bearer " + canary
+		s.authorize("Bearer " + canary)
 		p := newProxy(t, s.server.Listener.Addr().String())
 		r := a.run(t, "https://mcp.example"+httpPath, append(p.environ(), "MCPEVAL_HTTP_AUTHORIZATION=Bearer "+canary)...)
 		s.finish()
