@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -481,5 +482,87 @@ func TestHTTPFloods(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The largest catalog that is read: 10,000 tools with 1 KiB of description
+// each, on 20 pages, five times at once.
+func TestHTTPLargestCatalog(t *testing.T) {
+	t.Parallel()
+	const pages, each = 20, 500
+	var texts [pages]string
+	for page := range pages {
+		var tools []string
+		for i := range each {
+			tools = append(tools, fmt.Sprintf(`{"name":"tool-%05d","description":"%s","inputSchema":{"type":"object"}}`, page*each+i, strings.Repeat(canary+" ", 150)))
+		}
+		rest := fmt.Sprintf(`,"nextCursor":"%d"`, page+1)
+		if page == pages-1 {
+			rest = ""
+		}
+		texts[page] = toolsPage(page+2, rest, tools...)
+	}
+	for _, form := range []func(string) httpAnswer{asJSON, func(s string) httpAnswer { return asSSE(sseEvent(s)) }} {
+		url := serveHTTP(t, func(w http.ResponseWriter, r *http.Request, key, _ string) {
+			if !strings.HasPrefix(key, "tools/list") {
+				plainly(w, key)
+				return
+			}
+			page := 0
+			fmt.Sscanf(key, `tools/list "%d"`, &page)
+			form(texts[page])(&httpTurn{w: w})
+		})
+		r := invocation{built: true, args: []string{"guidance", "--server", "large", "--settle-ms", "0", "--url", url}}.run(t)
+		r.noCanary(t)
+		r.inBounds(t)
+		t.Logf("%s, %d MiB", r.elapsed.Round(time.Millisecond), r.peak>>20)
+		if r.exit != 0 || strings.Count(r.stdout, " 10000 ") != 5 {
+			t.Errorf("exit %d: %s%s", r.exit, r.stdout, r.stderr)
+		}
+		// Issue 4's mark for such a run.
+		if r.peak > 96<<20 {
+			t.Errorf("peak memory %d MiB, more than 96", r.peak>>20)
+		}
+	}
+}
+
+// Interrupted at any stage, we hang up and end at once, without a report.
+func TestHTTPInterrupted(t *testing.T) {
+	t.Parallel()
+	for stage, steps := range map[string][]httpStep{
+		"initialize":  atInitialize(nil),
+		"initialized": atInitialized(nil),
+		"stream":      atList(nil),
+	} {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			reached := make(chan bool, 1)
+			steps[len(steps)-1].answer = liveSSE(func(x *httpTurn) {
+				reached <- true
+				x.hold()
+			})
+			if stage == "initialized" {
+				steps[len(steps)-1].answer = func(x *httpTurn) { reached <- true; x.hold() }
+			}
+			s := newHTTPScript(t, slices.Clone(steps)...)
+			run := invocation{args: []string{"guidance", "--server", "x", "--profile", "none", "--settle-ms", "0", "--url", s.url()}}.start(t)
+			select {
+			case <-reached:
+			case <-time.After(20 * time.Second):
+				t.Errorf("%s: the request did not come", stage)
+			}
+			began := time.Now()
+			run.cmd.Process.Signal(signal)
+			r := run.wait()
+			s.finish()
+			r.noCanary(t)
+			if r.exit != 128+int(signal) || r.stdout != "" || time.Since(began) > 5*time.Second {
+				t.Errorf("%s, %s: exit %d after %s: %s%s", stage, signal, r.exit, time.Since(began), r.stdout, r.stderr)
+			}
+			select {
+			case <-s.hungUp:
+			case <-time.After(5 * time.Second):
+				t.Errorf("%s, %s: we have not hung up", stage, signal)
+			}
+		}
 	}
 }
