@@ -65,10 +65,11 @@ func Explain(err *options.Error) *Error {
 // Mask hides the Authorization value in the log. It must come before
 // anything else is printed.
 func (a *Action) Mask() {
-	value := a.gha.GetInput("http-authorization")
-	if value == "" {
+	authorization := a.authorization()
+	if authorization == nil || *authorization == "" {
 		return
 	}
+	value := *authorization
 	a.gha.AddMask(value)
 	// A server or a proxy may echo the credential without its scheme.
 	if _, credential, ok := strings.Cut(value, " "); ok && len(strings.TrimSpace(credential)) >= 8 {
@@ -92,12 +93,7 @@ func (a *Action) Inputs() (Inputs, error) {
 	}
 	raw.URL = a.text("url")
 	raw.SettleMS, raw.TimeoutMS, raw.Jobs = a.text("settle-ms"), a.text("timeout-ms"), a.text("jobs")
-	raw.Authorization = a.text("http-authorization")
-	if raw.Authorization == nil {
-		if value, set := os.LookupEnv("MCPEVAL_HTTP_AUTHORIZATION"); set {
-			raw.Authorization = &value
-		}
-	}
+	raw.Authorization = a.authorization()
 	for _, list := range []struct {
 		input string
 		into  *[]string
@@ -149,10 +145,11 @@ func (a *Action) paths(in *Inputs) error {
 		}
 	}
 	in.ReportPath = DefaultReportPath
+	folder := false
 	if path := a.text("report-path"); path != nil {
-		in.ReportPath = filepath.Clean(*path)
+		in.ReportPath, folder = filepath.Clean(*path), os.IsPathSeparator((*path)[len(*path)-1])
 	}
-	if strings.ContainsFunc(in.ReportPath, unicode.IsControl) || !w.canWrite(in.ReportPath) {
+	if folder || strings.ContainsFunc(in.ReportPath, unicode.IsControl) || !w.canWrite(in.ReportPath) {
 		return &Error{"report-path", "must name a file inside the workspace, relative to it, that is no folder"}
 	}
 	return nil
@@ -170,6 +167,18 @@ func local(path string) string {
 // text returns an input with its blanks trimmed; nil when it is not set.
 func (a *Action) text(input string) *string {
 	if value := a.gha.GetInput(input); value != "" {
+		return &value
+	}
+	return nil
+}
+
+// authorization is the input or, without it, the variable that the command
+// line takes; nil when neither is set.
+func (a *Action) authorization() *string {
+	if value := a.text("http-authorization"); value != nil {
+		return value
+	}
+	if value, set := os.LookupEnv("MCPEVAL_HTTP_AUTHORIZATION"); set {
 		return &value
 	}
 	return nil
@@ -220,7 +229,9 @@ func (a *Action) command(input string) ([]string, error) {
 		}
 		return command, usable(input, command)
 	}
-	words, err := shellquote.Split(strings.ReplaceAll(*text, "\r\n", "\n"))
+	// Not trimmed: a blank or a line's end may belong to a backslash before it.
+	whole := a.gha.Getenv("INPUT_" + strings.ToUpper(input))
+	words, err := shellquote.Split(strings.ReplaceAll(whole, "\r\n", "\n"))
 	if err != nil {
 		return nil, &Error{input, "has a quote that is not closed, or a \\ at its end"}
 	}
@@ -242,14 +253,36 @@ func usable(input string, command []string) error {
 // Action is one run as a GitHub Action.
 type Action struct {
 	gha       *githubactions.Action
+	log       *log
+	errors    int // error annotations so far
 	workspace *Workspace
 }
+
+// log remembers that a write failed instead of failing: go-githubactions
+// panics then, and the outputs would be lost too.
+type log struct {
+	out  io.Writer
+	lost bool
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	if _, err := l.out.Write(p); err != nil {
+		l.lost = true
+	}
+	return len(p), nil
+}
+
+// LogLost reports whether a part of the log, and with it an annotation, could
+// not be written.
+func (a *Action) LogLost() bool { return a.log.lost }
 
 // New makes the Action's front end, which writes its log to out. Nothing is
 // printed yet.
 func New(out io.Writer) *Action {
+	kept := &log{out: out}
 	return &Action{
-		gha:       githubactions.New(githubactions.WithWriter(out)),
+		gha:       githubactions.New(githubactions.WithWriter(kept)),
+		log:       kept,
 		workspace: openWorkspace(os.Getenv("GITHUB_WORKSPACE")),
 	}
 }

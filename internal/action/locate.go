@@ -5,8 +5,10 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +19,7 @@ const (
 	maxSearchFiles = 20000
 	maxSearchFile  = 1 << 20   // bytes of one file; larger ones are bundles and data
 	maxSearchBytes = 128 << 20 // bytes of all files
+	maxSearchNames = 4 << 20   // bytes of all files' names
 	maxSearchTime  = 3 * time.Second
 )
 
@@ -37,8 +40,11 @@ type Position struct {
 // 7): in the named files the first line with the reference, else the one
 // place in the tracked text files with the very line of the instructions. A
 // tool that is not in the result has no place that can be told.
-func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named, environ []string) map[string]Position {
+func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named []string) map[string]Position {
 	found := map[string]Position{}
+	if len(mentions) == 0 {
+		return found
+	}
 	for _, file := range named {
 		text, ok := w.readText(file, w.root.Stat)
 		for _, m := range mentions {
@@ -54,7 +60,7 @@ func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named, envir
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxSearchTime)
 	defer cancel()
-	files, ok := w.tracked(ctx, environ)
+	files, ok := w.tracked(ctx)
 	if !ok {
 		return nil
 	}
@@ -67,15 +73,30 @@ func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named, envir
 }
 
 // tracked asks git for the workspace's files. The repository belongs to
-// another user than the container's, which git must be told to accept; a
-// monitor that the repository's configuration names is not started.
-func (w *Workspace) tracked(ctx context.Context, environ []string) ([]string, bool) {
-	git := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "ls-files", "-z")
+// another user than the container's, which git must be told to accept. Its
+// configuration, and the user's, may be the work of the server: no command
+// that they name is run, no file that they name is written, nothing is fetched.
+func (w *Workspace) tracked(ctx context.Context) ([]string, bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	git := exec.CommandContext(ctx, "git", "-c", "safe.directory=*",
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "ls-files", "-z")
 	git.Dir = w.Path
-	git.Env = environ
+	git.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=",
+	}
 	git.WaitDelay = time.Second
-	list, err := git.Output()
-	if err != nil {
+	stdout, err := git.StdoutPipe()
+	if err != nil || git.Start() != nil {
+		return nil, false
+	}
+	list, err := io.ReadAll(io.LimitReader(stdout, maxSearchNames))
+	if err != nil || len(list) == maxSearchNames {
+		cancel()
+	}
+	if git.Wait() != nil || len(list) == maxSearchNames {
 		return nil, false
 	}
 	files := strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
@@ -104,6 +125,9 @@ func (w *Workspace) search(ctx context.Context, files []string, mentions []Menti
 		plain := unescape(text)
 		for i, m := range mentions {
 			for j, line := range m.Lines {
+				if ctx.Err() != nil {
+					return nil
+				}
 				want := bytes.TrimSpace([]byte(line))
 				for _, number := range linesWith(text, plain, want) {
 					if len(places[i][j]) < 2 {
@@ -125,32 +149,37 @@ func (w *Workspace) search(ctx context.Context, files []string, mentions []Menti
 	return found
 }
 
-// linesWith returns the first two lines that hold the wanted text, as it is
-// or as a string literal's content.
+// linesWith returns lines that hold the wanted text, as it is or as a string
+// literal's content: all where there is at most one, else at least two.
 func linesWith(text, plain, want []byte) []int {
 	if len(want) == 0 {
 		return nil
 	}
-	var numbers []int
-	for _, in := range [][]byte{text, plain} {
-		line, at := 1, 0
-		for len(numbers) < 2 {
-			next := bytes.Index(in[at:], want)
-			if next < 0 {
-				break
-			}
-			line += bytes.Count(in[at:at+next], []byte("\n"))
-			numbers = append(numbers, line)
-			end := bytes.IndexByte(in[at+next:], '\n')
-			if end < 0 {
-				break
-			}
-			at += next + end + 1
-			line++
-		}
-		if len(numbers) > 0 {
+	numbers := firstTwo(text, want)
+	if len(numbers) < 2 && len(plain) != len(text) {
+		numbers = append(numbers, firstTwo(plain, want)...)
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+	}
+	return numbers
+}
+
+// firstTwo returns the first two lines, from 1, that hold the wanted text.
+func firstTwo(text, want []byte) (numbers []int) {
+	line, at := 1, 0
+	for len(numbers) < 2 {
+		next := bytes.Index(text[at:], want)
+		if next < 0 {
 			break
 		}
+		line += bytes.Count(text[at:at+next], []byte("\n"))
+		numbers = append(numbers, line)
+		end := bytes.IndexByte(text[at+next:], '\n')
+		if end < 0 {
+			break
+		}
+		at += next + end + 1
+		line++
 	}
 	return numbers
 }
@@ -176,25 +205,26 @@ func unescape(text []byte) []byte {
 // as inline code, outside fenced code if there is such a line; else 0.
 func firstReference(text []byte, tool string) int {
 	fallback := 0
-	var fence []byte
+	fence := "" // the run that opened the fenced code we are in
 	number := 0
 	for line := range bytes.Lines(unescape(text)) {
 		number++
-		trimmed := bytes.TrimSpace(line)
-		for _, mark := range []string{"```", "~~~"} {
-			if !bytes.HasPrefix(trimmed, []byte(mark)) {
-				continue
-			}
-			if fence == nil && !bytes.Contains(bytes.TrimLeft(trimmed, "`"), []byte("`")) {
-				fence = []byte(mark)
-			} else if string(fence) == mark {
-				fence = nil
-			}
+		trimmed := strings.TrimSpace(string(line))
+		rest := strings.TrimLeft(trimmed, "`")
+		if rest == trimmed {
+			rest = strings.TrimLeft(trimmed, "~")
+		}
+		run := trimmed[:len(trimmed)-len(rest)]
+		switch {
+		case fence == "" && len(run) >= 3 && (run[0] == '~' || !strings.Contains(rest, "`")):
+			fence = run
+		case fence != "" && rest == "" && strings.HasPrefix(run, fence):
+			fence = ""
 		}
 		if !holdsReference(string(line), tool) {
 			continue
 		}
-		if fence == nil {
+		if fence == "" {
 			return number
 		}
 		if fallback == 0 {
@@ -205,7 +235,8 @@ func firstReference(text []byte, tool string) int {
 }
 
 // holdsReference reports whether the name stands between two runs of ticks of
-// one length, with or without a space on each side.
+// one length, with or without a space on each side. With spaces the first run
+// must be one that opens: in `a` x `b` the x is no code.
 func holdsReference(line, tool string) bool {
 	for at := 0; ; {
 		next := strings.Index(line[at:], tool)
@@ -213,16 +244,28 @@ func holdsReference(line, tool string) bool {
 			return false
 		}
 		before, after := line[:at+next], line[at+next+len(tool):]
-		if strings.HasSuffix(before, " ") && strings.HasPrefix(after, " ") {
+		padded := strings.HasSuffix(before, " ") && strings.HasPrefix(after, " ")
+		if padded {
 			before, after = before[:len(before)-1], after[1:]
 		}
 		left := len(before) - len(strings.TrimRight(before, "`"))
 		right := len(after) - len(strings.TrimLeft(after, "`"))
-		if left > 0 && left == right {
+		if left > 0 && left == right && (!padded || runsOf(before, left)%2 == 1) {
 			return true
 		}
 		at += next + 1
 	}
+}
+
+// runsOf counts the runs of exactly that many ticks.
+func runsOf(text string, length int) int {
+	runs := 0
+	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return r != '`' }) {
+		if len(run) == length {
+			runs++
+		}
+	}
+	return runs
 }
 
 // readText reads a regular file that is text and not large. A tracked link is

@@ -59,12 +59,19 @@ func (a *Action) Group(title string) (end func()) {
 }
 
 // Fail writes an error annotation without a place. Both texts must be ours.
+// Where GitHub would not show it any more, it is a line of the log.
 func (a *Action) Fail(title, message string) {
+	if a.errors > maxShown {
+		a.Logf("error: %s", message)
+		return
+	}
+	a.errors++
 	a.gha.WithFieldsMap(map[string]string{"title": title}).Errorf("%s", message)
 }
 
 // SetOutputs writes the step's outputs: enums, numbers and a path that was
-// given as an input.
+// given as an input. All are of one line, so they need no heredoc, whose
+// delimiter a path could be.
 func (a *Action) SetOutputs(o Outcome) error {
 	passed, complete, candidates, defects := "null", false, 0, 0
 	if r := o.Report; r != nil {
@@ -74,12 +81,9 @@ func (a *Action) SetOutputs(o Outcome) error {
 		}
 	}
 	return a.fileCommand("GITHUB_OUTPUT", func() {
-		a.gha.SetOutput("passed", passed)
-		a.gha.SetOutput("complete", strconv.FormatBool(complete))
-		a.gha.SetOutput("exit-code", strconv.Itoa(o.ExitStatus))
-		a.gha.SetOutput("candidates", strconv.Itoa(candidates))
-		a.gha.SetOutput("defects", strconv.Itoa(defects))
-		a.gha.SetOutput("report", o.ReportPath)
+		a.gha.IssueFileCommand(&githubactions.Command{Name: "output", Message: fmt.Sprintf(
+			"passed=%s\ncomplete=%t\nexit-code=%d\ncandidates=%d\ndefects=%d\nreport=%s",
+			passed, complete, o.ExitStatus, candidates, defects, o.ReportPath)})
 	})
 }
 
@@ -95,7 +99,8 @@ func (a *Action) fileCommand(variable string, write func()) (err error) {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	// Not through a link: the runner makes none, but a server may have.
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return errors.New("the file that " + variable + " names is not there")
 	}
 	defer func() {
@@ -172,21 +177,25 @@ func Shown(groups []report.Group) []report.Group { return groups[:min(len(groups
 
 // Publish writes the annotations to the log as workflow commands.
 func (a *Action) Publish(all Annotations) {
+	before := a.errors
+	a.errors += min(len(all.Errors), maxShown+1-before)
 	for _, kind := range []struct {
-		list  []Annotation
-		write func(*githubactions.Action, string)
+		list   []Annotation
+		before int
+		write  func(*githubactions.Action, string)
 	}{
-		{all.Errors, func(g *githubactions.Action, m string) { g.Errorf("%s", m) }},
-		{all.Warnings, func(g *githubactions.Action, m string) { g.Warningf("%s", m) }},
-		{all.Notices, func(g *githubactions.Action, m string) { g.Noticef("%s", m) }},
+		{all.Errors, before, func(g *githubactions.Action, m string) { g.Errorf("%s", m) }},
+		{all.Warnings, 0, func(g *githubactions.Action, m string) { g.Warningf("%s", m) }},
+		{all.Notices, 0, func(g *githubactions.Action, m string) { g.Noticef("%s", m) }},
 	} {
 		for i, annotation := range kind.list {
-			if i == maxShown {
+			if i == maxShown-kind.before {
 				kind.write(a.gha, fmt.Sprintf("%d more of this kind: see the job summary.", len(kind.list)-i))
 				break
 			}
 			fields := map[string]string{"title": annotation.Title}
-			if annotation.At.File != "" {
+			// The runner's old commands may stand anywhere in a line.
+			if annotation.At.File != "" && !strings.Contains(annotation.At.File, "##[") {
 				fields["file"], fields["line"] = annotation.At.File, strconv.Itoa(annotation.At.Line)
 			}
 			kind.write(a.gha.WithFieldsMap(fields), annotation.Message)
@@ -196,6 +205,9 @@ func (a *Action) Publish(all Annotations) {
 
 // InterruptedSummary is the job summary of a run that a signal ended.
 const InterruptedSummary = "## ⚠️ MCP guidance: interrupted\n\nThe run was cancelled, so there is no result.\n"
+
+// PanicSummary is the job summary of a run that failed in itself.
+const PanicSummary = "## ❌ MCP guidance: internal error\n\nThe check ended in a panic, so there is no result. Please report this.\n"
 
 // UsageSummary is the job summary of a run that did not start.
 func UsageSummary(problem string) string {

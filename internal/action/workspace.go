@@ -80,7 +80,7 @@ func (w *Workspace) Write(path string, content []byte) error {
 	}
 	// A file of our own, moved into place: what a server may have put there
 	// meanwhile is neither followed nor waited for.
-	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strings.ToLower(rand.Text()[:8]))
+	temporary := filepath.Join(filepath.Dir(path), ".mcpeval-"+strings.ToLower(rand.Text()[:8]))
 	file, err := w.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

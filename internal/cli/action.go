@@ -23,6 +23,10 @@ func (a *app) action() (status int) {
 		if recover() != nil {
 			outcome = action.Outcome{ExitStatus: report.ExitIncomplete}
 			act.Fail("mcpeval failed", "Internal error: the check ended in a panic. Please report this.")
+			outcome = summarized(act, action.PanicSummary, outcome)
+		}
+		if act.LogLost() {
+			outcome.ExitStatus = report.ExitIncomplete
 		}
 		if err := act.SetOutputs(outcome); err != nil {
 			act.Fail("Outputs could not be written", "The step's outputs could not be written: "+err.Error()+".")
@@ -73,8 +77,7 @@ func (a *app) act(act *action.Action) action.Outcome {
 	for _, remark := range r.Remarks() {
 		act.Logf("mcpeval: %s", remark)
 	}
-	places := in.Workspace.Locate(a.ctx, shown(r, mentions), in.InstructionFiles, opts.Environ)
-	act.Publish(action.Annotate(r, places))
+	act.Publish(action.Annotate(r, a.locate(act, in, shown(r, mentions))))
 	return summarized(act, string(r.Markdown()), outcome)
 }
 
@@ -101,6 +104,14 @@ func (a *app) observe(act *action.Action, opts options.Options, start []string) 
 	defer act.Group("Discover the profiles")()
 	run.Progress = func(p profile.Profile, o *coherence.Observation) { act.Logf("%s: %s", p, progress(o)) }
 	return run.Profiles(a.ctx)
+}
+
+// locate looks for the lines of the mentions. It runs git, in a workspace that
+// the server could write to, so it is guarded as the server is.
+func (a *app) locate(act *action.Action, in action.Inputs, mentions []action.Mention) map[string]action.Position {
+	defer act.GuardCommandFiles()()
+	defer discover.Adopt()()
+	return in.Workspace.Locate(a.ctx, mentions, in.InstructionFiles)
 }
 
 // onRunner reports whether the Action runs on the runner itself and not in
