@@ -59,7 +59,7 @@ func incomplete(diagnoses ...*diagnosis.Diagnosis) report.Report {
 func TestAnnotate(t *testing.T) {
 	t.Parallel()
 	r := missing(0, 0)
-	r.Profiles = append(slices.Insert(r.Profiles, 1, report.Profile{Profile: profile.Roots, Tools: []string{}, InstructionsPresent: r.Profiles[0].InstructionsPresent}))
+	r.Profiles = slices.Insert(r.Profiles, 1, report.Profile{Profile: profile.Roots, Tools: []string{}, InstructionsPresent: r.Profiles[0].InstructionsPresent})
 	both, only := []profile.Profile{profile.None, profile.Roots}, []profile.Profile{profile.All}
 	r.Acknowledged = []string{"known", "stale", "wanted"}
 	for _, p := range both {
