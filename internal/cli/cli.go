@@ -251,8 +251,11 @@ var safeFlag = regexp.MustCompile(`--[a-z][a-z-]{1,30}\b`)
 // usageError replaces kong's words, which may echo a URL or a secret.
 func usageError(err error) error {
 	text := err.Error()
-	flag := safeFlag.FindString(text)
+	flags := safeFlag.FindAllString(text, 2)
+	flag := strings.Join(flags[:min(len(flags), 1)], "")
 	switch {
+	case strings.HasPrefix(text, "unknown flag") && len(flags) == 2:
+		return fmt.Errorf("unknown flag %s, did you mean %s; the server's own flags go after --", flag, flags[1])
 	case strings.HasPrefix(text, "unknown flag") && flag != "":
 		return fmt.Errorf("unknown flag %s; the server's own flags go after --", flag)
 	case strings.HasPrefix(text, "unknown flag"):

@@ -109,7 +109,7 @@ type Variant struct {
 var entries = []Entry{
 	{SpawnFailed, "the server's command could not be started",
 		"check that the command exists on this machine, is spelled right and may be executed", []Variant{
-			{InContainer, "check the command's spelling; the image has node, npm, npx, uv, uvx, python3 and git, and a server that needs another runtime runs from an image built FROM this one or from the binary in a run: step"},
+			{InContainer, "check the command's spelling; the image has node, npm, npx, uv, uvx, python3 and git, and a server that needs another runtime runs with the host action, the binary in a run: step, or an image built FROM this one"},
 		}},
 	{TransportClosed, "the server went away before its answer",
 		"run the command by hand and look at its stderr: it exits, or closes its output, before it has answered", []Variant{
@@ -123,7 +123,7 @@ var entries = []Entry{
 		}},
 	{ConnectionRefused, "nothing listens at the URL",
 		"check that the server is running, and the URL's host and port", []Variant{
-			{InContainer | Loopback, "in the container, localhost is the container itself and not the runner: start the server with start-command, or run the image with docker run --network host, or use the binary in a run: step"},
+			{InContainer | Loopback, "in the container, localhost is the container itself and not the runner: start the server with start-command, use the host action or the binary in a run: step, or run the image with docker run --network host"},
 		}},
 	{HostUnknown, "the URL's host name could not be resolved",
 		"check the host name of the URL and the runner's network", nil},
@@ -131,7 +131,7 @@ var entries = []Entry{
 		"use 127.0.0.1 or [::1] in the URL, or mend the hosts file", nil},
 	{TLSFailed, "no trusted TLS connection could be made",
 		"check the server's certificate: its name, its dates and its authority (SSL_CERT_FILE names a file of trusted authorities), and that the port speaks TLS", nil},
-	{StartFailed, "the start-command could not be started or ended before its port accepted a connection",
+	{StartFailed, "the start-command could not be started, or it ended before its port accepted a connection",
 		"run the start-command by hand: it must stay in the foreground and serve the URL; the image has node, npm, npx, uv, uvx, python3 and git", nil},
 	{StartTimeout, "the start-command's server did not listen in time",
 		"check that the start-command serves the port of the URL, or allow more with --timeout-ms (input timeout-ms)", nil},

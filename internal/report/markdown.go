@@ -68,7 +68,7 @@ func (r Report) Markdown() []byte {
 		section("Defects: required tools that are missing", r.Defects)
 		section("Candidates: review these mentions in the instructions", r.Candidates)
 		r.matrix(&out)
-		out.WriteString("\nCandidates are for review and never fail the check; only required tools do.\n")
+		out.WriteString("\n" + lastWord + "\n")
 	}
 
 	required := "none"

@@ -38,6 +38,9 @@ func (r Report) Verdict() (word, sentence string) {
 	return "PASSED", "the instructions name no tool that their clients do not get"
 }
 
+// lastWord ends every rendering: a candidate is no verdict.
+const lastWord = "Candidates are for review and never fail the gate; only missing required tools do."
+
 func count(n int, thing string) string { return fmt.Sprintf("%d %s", n, pick(n, thing, thing+"s")) }
 
 func pick(n int, one, many string) string {
@@ -89,11 +92,10 @@ func (r Report) Text(colour bool) []byte {
 	}
 	section("defects", "1;31", "required tool", r.Defects)
 	section("candidates", "1;33", "referenced tool", r.Candidates)
-	if r.Complete {
-		out.WriteString("\nCandidates are for review and never fail the check; only required tools do.\n")
-	} else {
+	if !r.Complete {
 		out.WriteString("\nWithout every profile nothing is compared: mend what keeps discovery from completing, then run again.\n")
 	}
+	out.WriteString("\n" + lastWord + "\n")
 	return out.Bytes()
 }
 
