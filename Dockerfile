@@ -19,7 +19,7 @@ FROM ghcr.io/astral-sh/uv:${UV_VERSION} AS uv
 FROM node:${NODE_VERSION}-trixie-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates git python3 \
-    && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log /var/cache/ldconfig
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log /var/cache/ldconfig
 COPY --from=uv /uv /uvx /usr/local/bin/
 COPY --from=build /mcpeval /usr/local/bin/mcpeval
 

@@ -38,7 +38,7 @@ func TestActionOutcomes(t *testing.T) {
 			guidance:    []string{"--profile", "roots", "--profile", "all", "--", "mcp-server", "gated"},
 			outputs:     []string{"true", "true", "2", "0"},
 			annotations: []string{"warning The tool summarize is not listed in profile none, roots, whose instructions name it; it is available in all."},
-			summary:     []string{"## ✅", "1 tool to review", "- `summarize`: `referenced-tool-unavailable` for none, roots; available in all", "| `summarize` | – | – | ✓ |"},
+			summary:     []string{"## ✅", "1 tool to review", "`referenced-tool-unavailable`: Check this reference", "- `summarize`: missing for none, roots; available in all", "| – | – | ✓ | `summarize` |"},
 		},
 		{
 			name:     "defects",

@@ -384,7 +384,7 @@ var httpIncomplete = []httpRow{
 		{"tools/list", respondWith(200, listJSON, "Content-Type", "application/json", "Mcp-Session-Id", "A")}}, code: "session-changed", stage: "tools/list"},
 	{name: "a session, then 404", steps: []httpStep{
 		{"initialize", withSession("s-"+canary, asJSON(helloJSON))}, {"notifications/initialized", accepted()},
-		{"tools/list", respondWith(404, rpcError(2, -32001, canary), "Content-Type", "application/json")}}, code: "http-status", stage: "tools/list"},
+		{"tools/list", respondWith(404, rpcError(2, -32001, canary), "Content-Type", "application/json")}}, code: "http-status", stage: "tools/list", advice: "the server's log"},
 	{name: "404 on page 2", steps: append(atList(asJSON(toolsPage(2, `,"nextCursor":"`+canary+`"`, toolAlpha))),
 		httpStep{`tools/list "` + canary + `"`, respondWith(404, canary)}), code: "http-status", stage: "tools/list"},
 

@@ -50,14 +50,14 @@ func (r Report) Markdown() []byte {
 				return
 			}
 			fmt.Fprintf(&out, "\n### %s\n\n", title)
-			fmt.Fprintf(&out, "%s\n\n", findings[0].Hint)
+			fmt.Fprintf(&out, "`%s`: %s\n\n", findings[0].Reason, findings[0].Hint)
 			groups := r.Grouped(findings)
 			for i, g := range groups {
 				mark := ""
 				if g.Acknowledged {
 					mark = " (acknowledged)"
 				}
-				row := fmt.Sprintf("- `%s`%s: `%s` for %s; available in %s\n", g.Tool, mark, g.Reason, List(g.Profiles), List(g.AvailableIn))
+				row := fmt.Sprintf("- `%s`%s: missing for %s; available in %s\n", g.Tool, mark, List(g.Profiles), List(g.AvailableIn))
 				if out.Len()+len(row) > maxMarkdown*2/3 {
 					fmt.Fprintf(&out, "- … and %d more: see the JSON report\n", len(groups)-i)
 					break
@@ -85,7 +85,8 @@ func (r Report) Markdown() []byte {
 }
 
 // matrix writes the tool-by-profile table of every tool that is required,
-// referenced but missing, or not in all profiles.
+// referenced but missing, or not in all profiles. The names come last: long
+// ones would push the profiles out of sight.
 func (r Report) matrix(out *bytes.Buffer) {
 	listed := map[string]map[profile.Profile]bool{}
 	mark := func(tool string) map[profile.Profile]bool {
@@ -125,15 +126,15 @@ func (r Report) matrix(out *bytes.Buffer) {
 		}
 		return strings.Compare(a, b)
 	})
-	out.WriteString("\n### Tools by profile\n\n| tool |")
-	rule := "|---|"
+	out.WriteString("\n### Tools by profile\n\n|")
+	rule := "|"
 	for _, p := range r.Profiles {
 		fmt.Fprintf(out, " %s |", p.Profile)
 		rule += ":-:|"
 	}
-	out.WriteString("\n" + rule + "\n")
+	out.WriteString(" tool |\n" + rule + "---|\n")
 	for i, tool := range rows {
-		row := fmt.Sprintf("| `%s` |", tool)
+		row := "|"
 		for _, p := range r.Profiles {
 			cell := "–"
 			if listed[tool][p.Profile] {
@@ -141,6 +142,7 @@ func (r Report) matrix(out *bytes.Buffer) {
 			}
 			row += " " + cell + " |"
 		}
+		row += fmt.Sprintf(" `%s` |", tool)
 		if out.Len()+len(row) > maxMarkdown {
 			fmt.Fprintf(out, "\n… and %d more: see the JSON report.\n", len(rows)-i)
 			return

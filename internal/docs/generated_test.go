@@ -1,0 +1,213 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/report"
+)
+
+// TestGeneratedSections compares what stands between the markers of a
+// document with what the code says. With -update it is rewritten.
+func TestGeneratedSections(t *testing.T) {
+	for _, section := range []struct {
+		document, name string
+		generate       func(*testing.T) string
+	}{
+		{"README.md", "inputs", inputTable},
+		{"README.md", "outputs", outputTable},
+		{"README.md", "exit", exitTable},
+		{"docs/cli.md", "help", helpTexts},
+		{"docs/report.md", "example", exampleReport},
+		{"docs/diagnoses.md", "diagnoses", diagnoses},
+	} {
+		t.Run(section.document+"#"+section.name, func(t *testing.T) {
+			content := read(t, section.document)
+			marked := regexp.MustCompile(`(?s)(<!-- ` + section.name + `: [^>]+ -->\n)(.*)(<!-- /` + section.name + ` -->)`)
+			at := marked.FindStringSubmatchIndex(content)
+			if at == nil {
+				t.Fatalf("%s has no markers for %s", section.document, section.name)
+			}
+			old, want := content[at[4]:at[5]], "\n"+section.generate(t)+"\n"
+			if old == want {
+				return
+			}
+			if *update {
+				content = content[:at[4]] + want + content[at[5]:]
+				if err := os.WriteFile(filepath.Join(root, section.document), []byte(content), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			t.Errorf("run go test ./internal/docs -update (- in %s, + in the code):\n%s", section.document, cmp.Diff(old, want))
+		})
+	}
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+func inputTable(t *testing.T) string {
+	var out strings.Builder
+	out.WriteString("| Input | Default | What |\n|---|---|---|\n")
+	for _, in := range readAction(t, "action.yml").Inputs {
+		standard := ""
+		if in.Default != "" {
+			standard = "`" + in.Default + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", in.Name, standard, cell(in.Description))
+	}
+	return out.String()
+}
+
+func outputTable(t *testing.T) string {
+	var out strings.Builder
+	out.WriteString("| Output | What |\n|---|---|\n")
+	for _, o := range readAction(t, "action.yml").Outputs {
+		fmt.Fprintf(&out, "| `%s` | %s |\n", o.Name, cell(o.Description))
+	}
+	return out.String()
+}
+
+var exitLine = regexp.MustCompile(`(?m)^    ([0-9])  (.+)$`)
+
+// exitTable takes the table from the help text, whose numbers must be those
+// of the code.
+func exitTable(t *testing.T) string {
+	var out strings.Builder
+	out.WriteString("| Status | When |\n|---|---|\n")
+	rows := exitLine.FindAllStringSubmatch(mcpeval(t, 0, "guidance", "--help"), -1)
+	for i, status := range []int{report.ExitOK, report.ExitDefects, report.ExitUsage, report.ExitIncomplete} {
+		if len(rows) != 4 || rows[i][1] != fmt.Sprint(status) {
+			t.Fatalf("the help's exit table is %q", rows)
+		}
+		fmt.Fprintf(&out, "| %s | %s |\n", rows[i][1], rows[i][2])
+	}
+	return out.String()
+}
+
+func helpTexts(t *testing.T) string {
+	var out strings.Builder
+	for i, command := range []string{"", "guidance", "demo", "schema guidance"} {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		words := append(strings.Fields(command), "--help")
+		heading := strings.TrimSpace("mcpeval " + command)
+		fmt.Fprintf(&out, "## %s\n\n```text\n%s```\n", heading, mcpeval(t, 0, words...))
+	}
+	return out.String()
+}
+
+func exampleReport(t *testing.T) string {
+	const command = "mcpeval demo --profile none --profile sampling --require-tool summarize-note --format json"
+	if !strings.Contains(read(t, "docs/report.md"), "`"+command+"`") {
+		t.Errorf("docs/report.md does not name the command of its example: %s", command)
+	}
+	return "```json\n" + mcpeval(t, report.ExitDefects, strings.Fields(command)[1:]...) + "```\n"
+}
+
+// circumstances says in words when a variant of an advice is given.
+var circumstances = map[diagnosis.Circumstance]string{
+	diagnosis.Noise:                            "Lines on stdout that are no messages",
+	diagnosis.BrokenLines:                      "Messages spread over lines",
+	diagnosis.InContainer:                      "In the Action's image",
+	diagnosis.InContainer | diagnosis.Loopback: "In the Action's image, with a loopback URL",
+	diagnosis.StandingStream:                   "Over HTTP, in a profile with roots",
+	diagnosis.LaterVersion:                     "Only a later version",
+	diagnosis.OlderVersion:                     "Only an older version",
+	diagnosis.NewerVersion:                     "A newer version than asked for",
+	diagnosis.Unauthorized:                     "Status 401 or 403",
+	diagnosis.NotFound:                         "Status 404 or 405",
+	diagnosis.Compressed:                       "A compressed body",
+	diagnosis.NoNewline:                        "No newline at the end",
+}
+
+// sentence makes a fixed text of the code a sentence of a page.
+func sentence(text string) string {
+	first, rest, _ := strings.Cut(text, " ")
+	if regexp.MustCompile(`^[a-z]+$`).MatchString(first) {
+		first = strings.ToUpper(first[:1]) + first[1:]
+	}
+	text = strings.TrimSpace(first + " " + rest)
+	return strings.NewReplacer("<", `\<`, "*", `\*`, " _ ", ` \_ `).Replace(text) + "."
+}
+
+func diagnoses(t *testing.T) string {
+	var out strings.Builder
+	for _, e := range diagnosis.Entries() {
+		fmt.Fprintf(&out, "- [`%s`](#%s): %s\n", e.Code, e.Code, e.Cause)
+	}
+	for _, e := range diagnosis.Entries() {
+		fmt.Fprintf(&out, "\n## `%s`\n\n%s\n\n%s\n", e.Code, sentence(e.Cause), sentence(e.Advice))
+		if len(e.Variants) > 0 {
+			out.WriteString("\nMore exactly, where it is known:\n\n")
+		}
+		for _, v := range e.Variants {
+			when, ok := circumstances[v.When]
+			if !ok {
+				t.Errorf("%s has a variant whose circumstance (%d) has no words here", e.Code, v.When)
+			}
+			fmt.Fprintf(&out, "- **%s.** %s\n", when, sentence(v.Advice))
+		}
+		alone := diagnosis.Diagnosis{Code: e.Code}.Advice()
+		beside := diagnosis.Diagnosis{Code: e.Code, When: diagnosis.Beside}.Advice()
+		if extra := strings.TrimPrefix(beside, alone+"; "); beside != alone {
+			fmt.Fprintf(&out, "\n%s\n", sentence(extra))
+		}
+	}
+	return out.String()
+}
+
+// TestReadmeCase renders the report on the reference server, whose counts and
+// findings internal/e2e asserts against the server itself, and compares it
+// with the README's, where only hints are shortened.
+func TestReadmeCase(t *testing.T) {
+	r := report.New("1.0.0", "everything", 1500, []string{"echo"})
+	available := []struct {
+		tool string
+		in   []profile.Profile
+	}{
+		{"get-roots-list", []profile.Profile{profile.Roots, profile.All}},
+		{"trigger-elicitation-request", []profile.Profile{profile.Elicitation, profile.All}},
+		{"trigger-sampling-request", []profile.Profile{profile.Sampling, profile.All}},
+	}
+	yes := true
+	for i, p := range profile.Every() {
+		r.Profiles = append(r.Profiles, report.Profile{Profile: p, Tools: make([]string, []int{13, 14, 14, 14, 16}[i]), InstructionsPresent: &yes})
+		for _, a := range available {
+			if p != a.in[0] && p != a.in[1] {
+				r.Candidates = append(r.Candidates, report.Candidate(p, a.tool, a.in))
+			}
+		}
+	}
+	r.Finish()
+	want := string(r.Text(false))
+
+	blocks, _ := fences(t, "README.md")
+	for _, b := range blocks {
+		command, output, _ := strings.Cut(b.text, "\n")
+		if b.language != "console" || !strings.HasPrefix(command, "$ mcpeval guidance --server everything") {
+			continue
+		}
+		hint := "  hint: " + r.Candidates[0].Hint + "\n"
+		short := regexp.MustCompile(`  hint: (.+) \[\.\.\.\]\n`)
+		for _, m := range short.FindAllStringSubmatch(output, -1) {
+			if !strings.HasPrefix(hint, "  hint: "+m[1]) {
+				t.Errorf("README.md: the hint does not begin with %q", m[1])
+			}
+		}
+		if diff := cmp.Diff(short.ReplaceAllLiteralString(output, hint), want); diff != "" {
+			t.Errorf("README.md: the case is not as the report is printed (- README, + code):\n%s", diff)
+		}
+		return
+	}
+	t.Error("README.md shows no case")
+}
