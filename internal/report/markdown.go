@@ -13,6 +13,10 @@ import (
 // with room for what other tools of the step may write.
 const maxMarkdown = 900 << 10
 
+// maxOpenRows is how many rows of the tool-by-profile table are shown without
+// a click.
+const maxOpenRows = 40
+
 // Markdown renders the report for the job summary: the verdict, the settings,
 // the profiles, a tool-by-profile table of what differs, and the findings
 // with what to do. Names stand in code spans, whose grammar has no tick.
@@ -35,6 +39,7 @@ func (r Report) Markdown() []byte {
 	if len(remarks) > 0 {
 		out.WriteString("\n" + strings.Join(remarks, ""))
 	}
+	r.settings(&out)
 	out.WriteString("\n### Profiles\n\n| profile | tools | instructions |\n|---|---:|---|\n")
 	for _, p := range r.Profiles {
 		if p.Error != nil {
@@ -43,51 +48,62 @@ func (r Report) Markdown() []byte {
 		}
 		fmt.Fprintf(&out, "| %s | %d | %s |\n", p.Profile, len(p.Tools), yesNo(*p.InstructionsPresent))
 	}
-
 	if r.Complete {
-		section := func(title string, findings []Finding) {
-			if len(findings) == 0 {
-				return
-			}
-			fmt.Fprintf(&out, "\n### %s\n\n", title)
-			fmt.Fprintf(&out, "`%s`: %s\n\n", findings[0].Reason, findings[0].Hint)
-			groups := r.Grouped(findings)
-			for i, g := range groups {
-				mark := ""
-				if g.Acknowledged {
-					mark = " (acknowledged)"
-				}
-				row := fmt.Sprintf("- `%s`%s: missing for %s; available in %s\n", g.Tool, mark, List(g.Profiles), List(g.AvailableIn))
-				if out.Len()+len(row) > maxMarkdown*2/3 {
-					fmt.Fprintf(&out, "- … and %d more: see the JSON report\n", len(groups)-i)
-					break
-				}
-				out.WriteString(row)
-			}
-		}
-		section("Defects: required tools that are missing", r.Defects)
-		section("Candidates: review these mentions in the instructions", r.Candidates)
-		r.matrix(&out)
+		findings := r.findings()
+		r.matrix(&out, maxMarkdown-len(findings))
+		out.Write(findings)
 		out.WriteString("\n" + lastWord + "\n")
 	}
+	return out.Bytes()
+}
 
+// settings writes what the run was asked for, folded.
+func (r Report) settings(out *bytes.Buffer) {
 	required := "none"
 	if len(r.RequiredTools) > 0 {
 		required = names(r.RequiredTools)
 	}
-	fmt.Fprintf(&out, "\n<details><summary>Settings</summary>\n\n- protocol version: %s\n- profiles: %s\n- settle window: %d ms\n", r.ProtocolVersion, r.selected(), r.SettleMS)
-	fmt.Fprintf(&out, "- timeout: %d ms a profile\n- jobs: %d\n- required tools: %s\n", r.TimeoutMS, r.Jobs, required)
+	fmt.Fprintf(out, "\n<details><summary>Settings</summary>\n\n- protocol version: %s\n- profiles: %s\n- settle window: %d ms\n", r.ProtocolVersion, r.selected(), r.SettleMS)
+	fmt.Fprintf(out, "- timeout: %d ms a profile\n- jobs: %d\n- required tools: %s\n", r.TimeoutMS, r.Jobs, required)
 	if len(r.Acknowledged) > 0 {
-		fmt.Fprintf(&out, "- acknowledged: %s\n", names(r.Acknowledged))
+		fmt.Fprintf(out, "- acknowledged: %s\n", names(r.Acknowledged))
 	}
-	fmt.Fprintf(&out, "- mcpeval: `%s`\n\n</details>\n", r.Generator.Version)
+	fmt.Fprintf(out, "- mcpeval: `%s`\n\n</details>\n", r.Generator.Version)
+}
+
+// findings renders the defects and the candidates by tool, in at most two
+// thirds of the summary: the table above them needs room, too.
+func (r Report) findings() []byte {
+	var out bytes.Buffer
+	section := func(title string, findings []Finding) {
+		if len(findings) == 0 {
+			return
+		}
+		fmt.Fprintf(&out, "\n### %s\n\n`%s`: %s\n\n", title, findings[0].Reason, findings[0].Hint)
+		groups := r.Grouped(findings)
+		for i, g := range groups {
+			mark := ""
+			if g.Acknowledged {
+				mark = " (acknowledged)"
+			}
+			row := fmt.Sprintf("- `%s`%s: missing for %s; available in %s\n", g.Tool, mark, List(g.Profiles), List(g.AvailableIn))
+			if out.Len()+len(row) > maxMarkdown*2/3 {
+				fmt.Fprintf(&out, "- … and %d more: see the JSON report\n", len(groups)-i)
+				break
+			}
+			out.WriteString(row)
+		}
+	}
+	section("Defects: required tools that are missing", r.Defects)
+	section("Candidates: review these mentions in the instructions", r.Candidates)
 	return out.Bytes()
 }
 
 // matrix writes the tool-by-profile table of every tool that is required,
-// referenced but missing, or not in all profiles. The names come last: long
-// ones would push the profiles out of sight.
-func (r Report) matrix(out *bytes.Buffer) {
+// referenced but missing, or not in all profiles, until out holds limit bytes.
+// The names come last: long ones would push the profiles out of sight. A long
+// table is folded, so that it does not hide the findings below it.
+func (r Report) matrix(out *bytes.Buffer, limit int) {
 	listed := map[string]map[profile.Profile]bool{}
 	mark := func(tool string) map[profile.Profile]bool {
 		if listed[tool] == nil {
@@ -126,7 +142,12 @@ func (r Report) matrix(out *bytes.Buffer) {
 		}
 		return strings.Compare(a, b)
 	})
-	out.WriteString("\n### Tools by profile\n\n|")
+	out.WriteString("\n### Tools by profile\n\n")
+	if len(rows) > maxOpenRows {
+		fmt.Fprintf(out, "<details><summary>%d tools</summary>\n\n", len(rows))
+		defer out.WriteString("\n</details>\n")
+	}
+	out.WriteString("|")
 	rule := "|"
 	for _, p := range r.Profiles {
 		fmt.Fprintf(out, " %s |", p.Profile)
@@ -143,7 +164,7 @@ func (r Report) matrix(out *bytes.Buffer) {
 			row += " " + cell + " |"
 		}
 		row += fmt.Sprintf(" `%s` |", tool)
-		if out.Len()+len(row) > maxMarkdown {
+		if out.Len()+len(row) > limit {
 			fmt.Fprintf(out, "\n… and %d more: see the JSON report.\n", len(rows)-i)
 			return
 		}
