@@ -1,5 +1,7 @@
 //go:build linux
 
+//lint:file-ignore SA1019 what 2026-07-28 deprecates is what 2025-06-18 has
+
 package e2e
 
 import (

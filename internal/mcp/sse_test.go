@@ -94,10 +94,7 @@ func modelEvents(stream string) (found []string) {
 		if colon := strings.Index(line, ":"); colon == 0 {
 			continue
 		} else if colon > 0 {
-			field, value = line[:colon], line[colon+1:]
-			if strings.HasPrefix(value, " ") {
-				value = value[1:]
-			}
+			field, value = line[:colon], strings.TrimPrefix(line[colon+1:], " ")
 		}
 		switch field {
 		case "event":
