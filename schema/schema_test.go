@@ -144,11 +144,11 @@ func incompleteReport() report.Report {
 
 func encoded(t testing.TB, r report.Report) []byte {
 	t.Helper()
-	document, err := r.JSON()
-	if err != nil {
+	var document bytes.Buffer
+	if err := r.WriteJSON(&document); err != nil {
 		t.Fatal(err)
 	}
-	return document
+	return document.Bytes()
 }
 
 func TestRealReports(t *testing.T) {

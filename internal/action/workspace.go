@@ -2,6 +2,7 @@ package action
 
 import (
 	"crypto/rand"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func (w *Workspace) canWrite(path string) bool {
 // Write puts a file into the workspace, whole or not at all, with its
 // folders. What it creates belongs to the workspace's owner: in the container
 // we are root, and the runner must be able to clean up.
-func (w *Workspace) Write(path string, content []byte) error {
+func (w *Workspace) Write(path string, content func(io.Writer) error) error {
 	var missing []string
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if _, err := w.root.Lstat(dir); err == nil {
@@ -85,7 +86,7 @@ func (w *Workspace) Write(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(content)
+	err = content(file)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}

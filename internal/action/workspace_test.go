@@ -4,6 +4,7 @@ package action
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +104,7 @@ func TestWriteStaysInside(t *testing.T) {
 	dir, outside := hostileWorkspace(t)
 	w := openWorkspace(dir)
 	for _, path := range []string{"out-folder/new.json", "out-folder/new/new.json", "sub", "loop/x", "sub/file.md/x", "fifo/x", "../outside/new.json", "dangling/x"} {
-		if err := w.Write(path, []byte("report")); err == nil {
+		if err := w.Write(path, text("report")); err == nil {
 			t.Errorf("%s was written", path)
 		}
 	}
@@ -114,7 +115,7 @@ func TestWriteStaysInside(t *testing.T) {
 	// A link or a pipe at the very place gives way: it is neither followed
 	// nor waited for.
 	for _, path := range []string{"out-file", "dangling-out", "fifo", "sub/deeper/chain", "in-file"} {
-		if err := w.Write(path, []byte("report")); err != nil {
+		if err := w.Write(path, text("report")); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 		info, err := os.Lstat(filepath.Join(dir, path))
@@ -152,7 +153,7 @@ func TestWriteIsWholeOrNot(t *testing.T) {
 	go func() {
 		var err error
 		for i := 0; i < 50 && err == nil; i++ {
-			err = w.Write("report.json", []byte(texts[i%2]))
+			err = w.Write("report.json", text(texts[i%2]))
 		}
 		done <- err
 	}()
@@ -188,7 +189,7 @@ func TestOwner(t *testing.T) {
 	}
 	w := openWorkspace(dir)
 	for _, path := range []string{"report.json", "new/deep/er/report.json", "there/sub/report.json"} {
-		if err := w.Write(path, []byte("x")); err != nil {
+		if err := w.Write(path, text("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,5 +211,12 @@ func TestOwner(t *testing.T) {
 	info, _ := os.Lstat(filepath.Join(dir, "there"))
 	if owner := info.Sys().(*syscall.Stat_t); int(owner.Uid) != os.Getuid() {
 		t.Errorf("a folder that was there was given to %d", owner.Uid)
+	}
+}
+
+func text(content string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
 	}
 }

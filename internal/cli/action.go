@@ -63,11 +63,10 @@ func (a *app) act(act *action.Action) action.Outcome {
 	}
 	r, mentions := coherence.Check(observations, settings(opts, a.version))
 	outcome := action.Outcome{Report: &r, ExitStatus: r.ExitStatus()}
-	document, err := r.JSON()
-	if err != nil {
+	if err := in.Workspace.Write(in.ReportPath, r.WriteJSON); errors.Is(err, report.ErrInvalid) {
 		act.Fail("mcpeval failed", brokenReport)
 		outcome.ExitStatus = report.ExitIncomplete
-	} else if err := in.Workspace.Write(in.ReportPath, document); err != nil {
+	} else if err != nil {
 		act.Fail("Report could not be written", "The JSON report could not be written to the workspace at report-path.")
 		outcome.ExitStatus = report.ExitIncomplete
 	} else {
@@ -86,8 +85,10 @@ func (a *app) act(act *action.Action) action.Outcome {
 // the runner's files beside us.
 func (a *app) observe(act *action.Action, opts options.Options, start []string) ([]coherence.Observation, error) {
 	defer act.GuardCommandFiles()()
-	defer discover.Adopt()()
+	sweep := discover.Adopt()
+	defer sweep()
 	run := a.newRun(opts)
+	run.Sweep = sweep
 	run.InContainer = run.InContainer || !onRunner()
 	if start != nil {
 		end := act.Group("Start the server")

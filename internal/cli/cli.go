@@ -54,6 +54,11 @@ func Run() int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A terminal that closes must not leave a server running; nohup asks
+	// for the opposite.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() { cancel(Interrupt{Signal: <-signals}) }()
 	// Notified, not ignored: a server must not inherit it. A write to a
 	// broken pipe is then an error, and what runs is still cleaned up.
@@ -297,10 +302,14 @@ func (a *app) usage(err error) int {
 // print writes a whole document to stdout.
 func (a *app) print(document []byte) int {
 	if _, err := a.Out.Write(document); err != nil {
-		fmt.Fprintln(a.Err, "mcpeval: the output could not be written to stdout")
-		return report.ExitIncomplete
+		return a.unwritten()
 	}
 	return report.ExitOK
+}
+
+func (a *app) unwritten() int {
+	fmt.Fprintln(a.Err, "mcpeval: the output could not be written to stdout")
+	return report.ExitIncomplete
 }
 
 // interrupted returns the exit status after a signal: 128 plus its number.

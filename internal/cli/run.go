@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,6 +25,7 @@ func (a *app) check(opts options.Options) int {
 	sweep := discover.Adopt()
 	defer sweep()
 	run := a.newRun(opts)
+	run.Sweep = sweep
 	if opts.ShowServerStderr {
 		run.Stderr = a.Err
 	}
@@ -40,13 +42,13 @@ func (a *app) check(opts options.Options) int {
 	for _, remark := range r.Remarks() {
 		fmt.Fprintf(a.Err, "mcpeval: %s\n", remark)
 	}
-	document, err := a.render(r, opts.Format)
-	if err != nil {
+	err = a.render(r, opts.Format)
+	switch {
+	case errors.Is(err, report.ErrInvalid):
 		fmt.Fprintf(a.Err, "mcpeval: %s\n", brokenReport)
 		return report.ExitIncomplete
-	}
-	if status := a.print(document); status != report.ExitOK {
-		return status
+	case err != nil:
+		return a.unwritten()
 	}
 	return r.ExitStatus()
 }
@@ -69,15 +71,18 @@ func settings(opts options.Options, version string) coherence.Settings {
 	}
 }
 
-func (a *app) render(r report.Report, format options.Format) ([]byte, error) {
+func (a *app) render(r report.Report, format options.Format) error {
+	var text []byte
 	switch format {
 	case options.JSON:
-		return r.JSON()
+		return r.WriteJSON(a.Out)
 	case options.Markdown:
-		return r.Markdown(), nil
+		text = r.Markdown()
+	default:
+		text = r.Text(isTerminal(a.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 	}
-	colour := isTerminal(a.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return r.Text(colour), nil
+	_, err := a.Out.Write(text)
+	return err
 }
 
 // progress says in words what goes on in a profile.

@@ -80,6 +80,8 @@ const (
 	Compressed
 	// NoNewline: the last line before the end had no newline.
 	NoNewline
+	// OverHTTP: the server is reached by a URL.
+	OverHTTP
 )
 
 // Diagnosis is why one profile is incomplete.
@@ -113,12 +115,14 @@ var entries = []Entry{
 		}},
 	{TransportClosed, "the server went away before its answer",
 		"run the command by hand and look at its stderr: it exits, or closes its output, before it has answered", []Variant{
+			{OverHTTP, "look at the server's log, and at a proxy's before it: the connection, or the stream of the answer, ended before the answer was complete"},
 			{NoNewline, "the last line had no newline at its end: every message is one line that ends in a newline; flush it before the server exits"},
 		}},
 	{Timeout, "the profile's time ran out",
 		"the server did not answer in time: run it by hand, or allow more with --timeout-ms (input timeout-ms)", []Variant{
 			{StandingStream, "the listing did not come and no request of the server arrived in a POST's own stream: the server probably sends its roots/list on a standing GET stream, which discovery does not open; send requests in the stream of the POST, or leave the roots and all profiles out"},
 			{BrokenLines, "the server wrote lines on stdout that are no messages: a message must be one line of JSON each, without line breaks inside (no indented JSON)"},
+			{OverHTTP, "the server did not answer in time: look at its log and at the URL's path, or allow more with --timeout-ms (input timeout-ms)"},
 			{Noise, "the server wrote lines on stdout that are no messages before the time ran out: logs belong on stderr, and a message must be one line of JSON each"},
 		}},
 	{ConnectionRefused, "nothing listens at the URL",

@@ -34,6 +34,10 @@ type Run struct {
 	// Progress, if set, is told when a profile begins (nil) and ends. Calls
 	// do not overlap.
 	Progress func(profile.Profile, *coherence.Observation)
+	// Sweep, if set, ends what servers left running outside their process
+	// group (see Adopt). It is called only while no profile of a stdio server
+	// is being discovered, before one that must be alone.
+	Sweep func()
 
 	telling sync.Mutex
 }
@@ -55,6 +59,9 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 		leave := crowd.enter()
 		results[i] = r.observe(ctx, profiles[i], answered)
 		beside[i] = leave() || beside[i]
+		if r.Options.Jobs == 1 {
+			r.sweep()
+		}
 		r.tell(ctx, profiles[i], &results[i])
 	}
 
@@ -91,6 +98,7 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 	// alone, and that result counts.
 	for i := range results {
 		if d := results[i].Diagnosis; d != nil && beside[i] && mayBeCrowding(d.Code) && ctx.Err() == nil {
+			r.sweep()
 			one(i, func() {})
 		}
 		if d := results[i].Diagnosis; d != nil && beside[i] {
@@ -98,6 +106,14 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 		}
 	}
 	return results, ctx.Err()
+}
+
+// sweep makes sure that each server is gone before the next one starts. A
+// server behind a URL, which start-command may have started, lives on.
+func (r *Run) sweep() {
+	if r.Sweep != nil && r.Options.Endpoint == nil {
+		r.Sweep()
+	}
 }
 
 // mayBeCrowding reports whether a profile may have failed only because others
@@ -172,7 +188,7 @@ func (r *Run) observe(ctx context.Context, p profile.Profile, answered func()) c
 		if broken {
 			f.When |= diagnosis.BrokenLines
 		}
-		if stage == diagnosis.ToolsList && r.Options.Endpoint != nil && p.DeclaresRoots() && session.ServerRequests() == 0 {
+		if stage != diagnosis.Initialize && r.Options.Endpoint != nil && p.DeclaresRoots() && session.ServerRequests() == 0 {
 			f.When |= diagnosis.StandingStream
 		}
 	}
@@ -265,6 +281,9 @@ func (r *Run) command(words []string) mcp.Command {
 func (r *Run) place() (when diagnosis.Circumstance) {
 	if r.InContainer {
 		when |= diagnosis.InContainer
+	}
+	if r.Options.Endpoint != nil {
+		when |= diagnosis.OverHTTP
 	}
 	if r.Options.Loopback {
 		when |= diagnosis.Loopback

@@ -128,6 +128,7 @@ var circumstances = map[diagnosis.Circumstance]string{
 	diagnosis.NotFound:                         "Status 404 or 405",
 	diagnosis.Compressed:                       "A compressed body",
 	diagnosis.NoNewline:                        "No newline at the end",
+	diagnosis.OverHTTP:                         "Over HTTP",
 }
 
 // sentence makes a fixed text of the code a sentence of a page.

@@ -288,7 +288,7 @@ func broken(ctx context.Context, err error) *Fault {
 		return contextFault()
 	case errors.Is(err, errNotLoopback):
 		return fault(diagnosis.NotLoopback)
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fault(diagnosis.ConnectionRefused)
 	case errors.As(err, &dns):
 		return fault(diagnosis.HostUnknown)

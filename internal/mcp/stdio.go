@@ -86,7 +86,10 @@ func (t *stdio) read() {
 			return
 		}
 		var l line
-		l.text, l.fault = readLine(reader, meter, &buffer)
+		// A blank line is nothing to anyone, and a flood of them is cheap here.
+		for l.text, l.fault = readLine(reader, meter, &buffer); l.fault == nil && isBlank(l.text); {
+			l.text, l.fault = readLine(reader, meter, &buffer)
+		}
 		select {
 		case t.lines <- l:
 		case <-t.closed:
@@ -100,26 +103,34 @@ func (t *stdio) read() {
 func readLine(reader *bufio.Reader, meter *meter, buffer *[]byte) ([]byte, *Fault) {
 	long := (*buffer)[:0]
 	for {
-		part, err := reader.ReadSlice('\n')
-		if !meter.take(len(part)) {
-			return nil, fault(diagnosis.FrameLimit)
-		}
-		if err == nil && len(long) == 0 {
-			return trimEnd(part)
-		}
-		long = append(long, part...)
-		*buffer = long
-		switch {
-		case err == nil:
-			return trimEnd(long)
-		case len(long) > maxFrame+1: // one more for the CR of a CRLF to come
-			return nil, fault(diagnosis.FrameLimit)
-		case err != bufio.ErrBufferFull:
+		if _, err := reader.Peek(1); err != nil {
 			f := fault(diagnosis.TransportClosed)
 			if !isBlank(long) {
 				f.When = diagnosis.NoNewline
 			}
 			return nil, f
+		}
+		// What is there and no more: a frame that is too large is known before
+		// its end, or the reader's buffer, is full.
+		part, _ := reader.Peek(reader.Buffered())
+		ended := false
+		if end := bytes.IndexByte(part, '\n'); end >= 0 {
+			part, ended = part[:end+1], true
+		}
+		reader.Discard(len(part))
+		if !meter.take(len(part)) {
+			return nil, fault(diagnosis.FrameLimit)
+		}
+		if ended && len(long) == 0 {
+			return trimEnd(part)
+		}
+		long = append(long, part...)
+		*buffer = long
+		switch {
+		case ended:
+			return trimEnd(long)
+		case len(long) > maxFrame+1, len(long) > maxFrame && long[maxFrame] != '\r':
+			return nil, fault(diagnosis.FrameLimit)
 		}
 	}
 }
@@ -136,7 +147,12 @@ func trimEnd(text []byte) ([]byte, *Fault) {
 func (t *stdio) receive(ctx context.Context, until <-chan time.Time) (text []byte, ok bool, _ *Fault) {
 	ended := t.process.Done()
 	var lingered <-chan time.Time
-	if t.deaf {
+	switch {
+	case until != nil:
+		// Nothing is due in the settle window: what a launcher that has ended
+		// started may serve on. The end of stdout is the server's end.
+		ended = nil
+	case t.deaf:
 		ended, lingered = nil, time.After(linger)
 	}
 	want := t.wanted

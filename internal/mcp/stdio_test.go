@@ -218,7 +218,13 @@ func TestWaiting(t *testing.T) {
 		{name: "a window with requests", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *stdio) { s.says(time.Second, ping, "log", ping) }},
 		{name: "a window longer than the time", act: idle(20 * time.Second), code: diagnosis.Timeout, took: 10 * time.Second, server: func(*stdio) {}},
 		{name: "a stray answer in the window", act: idle(4 * time.Second), code: diagnosis.MessageMalformed, took: time.Second, server: func(s *stdio) { s.says(time.Second, answer) }},
-		{name: "an end in the window", act: idle(4 * time.Second), code: diagnosis.TransportClosed, took: linger, server: func(s *stdio) { close(s.process.done) }},
+		// Nothing is due in the window: what a launcher left behind may serve on.
+		{name: "a command that ended in the window", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *stdio) { close(s.process.done) }},
+		{name: "a stream that ended in the window", act: idle(4 * time.Second), code: diagnosis.TransportClosed, took: time.Second, server: func(s *stdio) {
+			<-s.wanted
+			time.Sleep(time.Second)
+			s.lines <- line{fault: fault(diagnosis.TransportClosed)}
+		}},
 		{name: "a server that reads no more", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, code: diagnosis.TransportClosed, took: linger, server: func(*stdio) {}},
 		{name: "a server that reads no more but answered", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, took: linger / 2, server: func(s *stdio) { s.says(linger/2, answer) }},
 	} {

@@ -4,11 +4,15 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/xeipuuv/gojsonschema"
 
@@ -166,29 +170,117 @@ func (r Report) StaleAcknowledgements() []string {
 	return stale
 }
 
-// JSON renders the report and validates it against its schema: what fails is
-// an internal error and is not returned.
-func (r Report) JSON() ([]byte, error) {
+// maxBlock is how many findings are validated at a time: a report may have
+// 200,000, whose decoded form would take several times the memory that a run
+// may use (CONTRACT.md section 4.4).
+const maxBlock = 1000
+
+// ErrInvalid is a report that breaks its own schema: an internal error.
+var ErrInvalid = errors.New("the report breaks its own schema")
+
+// WriteJSON validates the report against its schema and writes it, in one
+// pass and never whole in memory. Nothing is written of a report that fails
+// validation, which is ErrInvalid; any other error is w's.
+func (r Report) WriteJSON(w io.Writer) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	head := r
+	head.Candidates, head.Defects = []Finding{}, []Finding{}
+	document, err := encode(head, "", "  ")
+	if err != nil {
+		return ErrInvalid
+	}
+	const tail = "[],\n  \"defects\": []\n}\n"
+	out.Write(bytes.TrimSuffix(document, []byte(tail)))
+	if err := writeFindings(out, r.Candidates); err != nil {
+		return err
+	}
+	out.WriteString(",\n  \"defects\": ")
+	if err := writeFindings(out, r.Defects); err != nil {
+		return err
+	}
+	out.WriteString("\n}\n")
+	return out.Flush()
+}
+
+func writeFindings(out *bufio.Writer, findings []Finding) error {
+	separator := "[\n    "
+	for _, f := range findings {
+		element, err := encode(f, "    ", "  ")
+		if err != nil {
+			return ErrInvalid
+		}
+		out.WriteString(separator)
+		if _, err := out.Write(bytes.TrimSuffix(element, []byte("\n"))); err != nil {
+			return err
+		}
+		separator = ",\n    "
+	}
+	if len(findings) == 0 {
+		out.WriteString("[]")
+		return nil
+	}
+	out.WriteString("\n  ]")
+	return nil
+}
+
+func encode(value any, prefix, indent string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
-		return nil, err
-	}
-	if err := validate(out.Bytes()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	encoder.SetIndent(prefix, indent)
+	err := encoder.Encode(value)
+	return out.Bytes(), err
 }
 
-func validate(document []byte) error {
-	result, err := gojsonschema.Validate(gojsonschema.NewBytesLoader(schema.Guidance), gojsonschema.NewBytesLoader(document))
-	if err != nil {
+var compiled = sync.OnceValues(func() (*gojsonschema.Schema, error) {
+	return gojsonschema.NewSchema(gojsonschema.NewBytesLoader(schema.Guidance))
+})
+
+// validate holds the report against its schema: the document with its first
+// findings, then each further block of findings in a document without tools.
+// No rule of the schema looks across findings.
+func (r Report) validate() error {
+	part := r
+	part.Candidates, part.Defects = firstBlock(r.Candidates), firstBlock(r.Defects)
+	if err := validate(part); err != nil {
 		return err
 	}
-	if !result.Valid() {
-		return fmt.Errorf("the report breaks its own schema in %d places", len(result.Errors()))
+	part.RequiredTools = []string{}
+	part.Profiles = slices.Clone(r.Profiles)
+	for i := range part.Profiles {
+		if part.Profiles[i].Error == nil {
+			part.Profiles[i].Tools = []string{}
+		}
+	}
+	for at := maxBlock; at < max(len(r.Candidates), len(r.Defects)); at += maxBlock {
+		part.Candidates = firstBlock(r.Candidates[min(at, len(r.Candidates)):])
+		// A report that did not pass has a defect, so each part has one.
+		if part.Defects = firstBlock(r.Defects); at < len(r.Defects) {
+			part.Defects = firstBlock(r.Defects[at:])
+		}
+		if err := validate(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstBlock(findings []Finding) []Finding { return findings[:min(len(findings), maxBlock)] }
+
+func validate(r Report) error {
+	document, err := encode(r, "", "")
+	if err != nil {
+		return ErrInvalid
+	}
+	rules, err := compiled()
+	if err != nil {
+		return ErrInvalid
+	}
+	if result, err := rules.Validate(gojsonschema.NewBytesLoader(document)); err != nil || !result.Valid() {
+		return ErrInvalid
 	}
 	return nil
 }
