@@ -250,11 +250,16 @@ func interrupt(t *testing.T, running *running, exit int, signals ...syscall.Sign
 // by a person who presses the keys again and again.
 func TestInterruptedFive(t *testing.T) {
 	t.Parallel()
-	for name, signals := range map[string][]syscall.Signal{
+	ways := map[string][]syscall.Signal{
 		"int":   {syscall.SIGINT},
 		"term":  {syscall.SIGTERM},
 		"twice": {syscall.SIGINT, syscall.SIGINT, syscall.SIGINT},
-	} {
+	}
+	// Under nohup it is ignored, by us too.
+	if !signal.Ignored(syscall.SIGHUP) {
+		ways["hup"] = []syscall.Signal{syscall.SIGHUP}
+	}
+	for name, signals := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := invocation{scratch: t.TempDir(), args: []string{"guidance", "--server", "x", "--settle-ms", "0", "--", "mcp-server", "clings", "ignores-everything", listing}}

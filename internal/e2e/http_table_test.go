@@ -392,7 +392,7 @@ var httpIncomplete = []httpRow{
 	{name: "a chunked body cut short", steps: atInitialize(rawHTTP(header("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")+"fffff\r\n"+helloJSON, nil)), code: "transport-closed", stage: "initialize"},
 	{name: "a chunk that is none", steps: atList(rawHTTP(header("HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked")+canary, nil)), code: "transport-closed", stage: "tools/list"},
 	{name: "Content-Length too small", steps: atInitialize(rawHTTP(header("HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: 10")+helloJSON, nil)), code: "message-malformed", stage: "initialize"},
-	{name: "a reset", steps: atInitialize(rawHTTP("", func(_ *httpTurn, c net.Conn) { c.(*net.TCPConn).SetLinger(0) })), code: "transport-closed", stage: "initialize"},
+	{name: "a reset", steps: atInitialize(rawHTTP("", func(_ *httpTurn, c net.Conn) { c.(*net.TCPConn).SetLinger(0) })), code: "transport-closed", stage: "initialize", advice: "look at the server's log, and at a proxy's"},
 	{name: "a reset in the stream", steps: atList(rawHTTP(header("HTTP/1.1 200 OK", "Content-Type: text/event-stream")+"data: "+canary+"\n", func(_ *httpTurn, c net.Conn) { c.(*net.TCPConn).SetLinger(0) })), code: "transport-closed", stage: "tools/list"},
 	{name: "the end instead of an answer", steps: atInitialized(rawHTTP("", nil)), code: "transport-closed", stage: "settle"},
 	{name: "the end in the header", steps: atInitialize(rawHTTP("HTTP/1.1 200 OK\r\nContent-Type: appl", nil)), code: "transport-closed", stage: "initialize"},
@@ -403,7 +403,7 @@ var httpIncomplete = []httpRow{
 	{name: "101", steps: atInitialize(rawHTTP(header("HTTP/1.1 101 Switching Protocols", "Upgrade: "+canary, "Connection: Upgrade"), untilRead)), code: "http-status", stage: "initialize"},
 	{name: "a header of 1 MB", steps: atInitialize(rawHTTP(header("HTTP/1.1 200 OK", "X: "+strings.Repeat(canary, 170000), "Content-Type: application/json")+helloJSON, nil)), code: "transport-closed", stage: "initialize"},
 
-	{name: "hang at initialize", steps: atInitialize(hangHTTP), code: "timeout", stage: "initialize", slow: true},
+	{name: "hang at initialize", steps: atInitialize(hangHTTP), code: "timeout", stage: "initialize", slow: true, advice: "look at its log and at the URL's path"},
 	{name: "hang at initialized", steps: atInitialized(hangHTTP), code: "timeout", stage: "settle", slow: true},
 	{name: "hang at the listing", steps: atList(hangHTTP), code: "timeout", stage: "tools/list", slow: true},
 	{name: "hang in the header", steps: atInitialize(rawHTTP("HTTP/1.1 200 OK\r\n", untilRead)), code: "timeout", stage: "initialize", slow: true},

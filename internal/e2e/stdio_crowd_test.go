@@ -5,12 +5,15 @@ package e2e
 import (
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/org/mcpeval-guidance/internal/profile"
 )
 
 // The servers below know of one another by files in the run's folder.
@@ -164,6 +167,40 @@ var crowdBehaviours = map[string]behaviour{
 		}
 		p.serve()
 	},
+	// What it leaves behind in a session of its own keeps what the next server
+	// needs, as a detached browser keeps its port.
+	"daemon-keeps-the-lock": func(p *peer) {
+		p.enter()
+		f, err := os.OpenFile(filepath.Join(p.scratch, "lock"), os.O_CREATE|os.O_RDWR, 0o666)
+		if err != nil || syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			os.Exit(1)
+		}
+		p.spawn("sleeper", func(c *exec.Cmd) {
+			c.ExtraFiles = []*os.File{f}
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		})
+		p.serve()
+	},
+	// Each profile has 10,000 tools of its own, and its instructions name
+	// those of all others: 200,000 candidates.
+	"names-all-others": func(p *peer) {
+		p.expect("initialize")
+		var prose strings.Builder
+		var own []string
+		for _, name := range profile.Every() {
+			for i, tool := range long(10000) {
+				tool = strconv.Itoa(10000 + i)[1:] + string(name) + tool[4+len(name):]
+				if string(name) == p.profile {
+					own = append(own, tool)
+				} else {
+					prose.WriteString("`" + tool + "` ")
+				}
+			}
+		}
+		p.answer(`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"instructions":"` + prose.String() + `"}`)
+		p.page = func(string) string { return catalog(own...) }
+		p.serve()
+	},
 	"shuffles": func(p *peer) {
 		names := many(40, 0)
 		p.page = func(cursor string) string {
@@ -176,6 +213,22 @@ var crowdBehaviours = map[string]behaviour{
 		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 		p.serve()
 	},
+}
+
+// TestManyFindings: the report itself is bounded in memory, too, in every
+// form (CONTRACT.md section 4.4).
+func TestManyFindings(t *testing.T) {
+	t.Parallel()
+	for format, least := range map[string]int{"json": 100e6, "text": 20 << 20, "markdown": 800 << 10} {
+		t.Run(format, func(t *testing.T) {
+			r := mcpeval(t, "guidance", "--server", "x", "--format", format, "--settle-ms", "0", "--", "mcp-server", "names-all-others")
+			if r.exit != 0 || len(r.stdout) < least {
+				t.Errorf("exit status %d, %d bytes: %s", r.exit, len(r.stdout), r.stderr)
+			}
+			r.inBounds(t)
+			t.Logf("%d MiB, %d bytes", r.peak>>20, len(r.stdout))
+		})
+	}
 }
 
 // TestCrowd: profiles run side by side, as many as --jobs says, and that
@@ -208,6 +261,7 @@ func TestCrowd(t *testing.T) {
 		{server: "first-hangs", timeout: "1000", exit: 3, starts: 5, code: "timeout", whose: "none"},
 		{server: "exits-beside-another", starts: 9},
 		{server: "needs-to-be-alone", jobs: "1", starts: 5},
+		{server: "daemon-keeps-the-lock", jobs: "1", starts: 5},
 		{server: "refuses-beside-another", starts: 9},
 		{server: "fails-either-way", exit: 3, starts: 9, code: "protocol-version", whose: "roots sampling elicitation all"},
 		{server: "hangs-beside-another", timeout: "1000", exit: 3, starts: 5, code: "timeout", whose: "roots sampling elicitation all", stderr: "--jobs 1"},

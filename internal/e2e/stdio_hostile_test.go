@@ -375,6 +375,12 @@ var stdioRows = []row{
 		p.serve()
 	}},
 	{name: "endless-blank-lines", heavy: true, profiles: []string{"all"}, timeout: 60000, code: "frame-limit", stage: initialize, serve: func(p *peer) { endless(strings.Repeat(strings.Repeat(" ", 1000)+"\r\n", 64)) }},
+	{name: "a-frame-of-8-MiB-and-a-byte-so-far", heavy: true, code: "frame-limit", stage: listing, serve: func(p *peer) {
+		p.initialize()
+		p.expect("tools/list")
+		p.write(strings.Repeat("c4n4ry..", 1<<20) + ".")
+		p.hang()
+	}},
 	{name: "a-frame-of-8-MiB-and-a-byte", heavy: true, code: "frame-limit", stage: listing, serve: func(p *peer) {
 		p.initialize()
 		p.expect("tools/list")

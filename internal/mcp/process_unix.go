@@ -8,17 +8,13 @@ import (
 )
 
 // ownGroup gives the command a session, and so a group, of its own: without
-// our terminal it can neither write to it nor be stopped by it.
+// our terminal it can neither write to it nor be stopped by it, and the leader
+// of a session cannot leave its group.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-func (p *Process) terminate() { p.signal(syscall.SIGTERM) }
+func (p *Process) terminate() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM) }
 
-func (p *Process) kill() { p.signal(syscall.SIGKILL) }
-
-func (p *Process) signal(s syscall.Signal) {
-	syscall.Kill(-p.cmd.Process.Pid, s)
-	p.cmd.Process.Signal(s) // a leader may have left its group
-}
+func (p *Process) kill() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
 // groupEmpty is asked only after the leader was waited for. Members that
 // came to us as their reaper are waited for here: a zombie keeps its group.

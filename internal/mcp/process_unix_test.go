@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestStop: the group alone is ended, with no help of Adopt, which only Linux
@@ -94,4 +96,18 @@ func TestEnded(t *testing.T) {
 		t.Error("ended, with a child in the group")
 	}
 	p.Stop()
+}
+
+// TestSession: a command has no terminal to write to, and cannot leave its
+// group: it leads a session.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	p, err := StartProcess(Command{Args: []string{"sleep", "60"}, Env: os.Environ()}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	if session, err := unix.Getsid(p.cmd.Process.Pid); err != nil || session != p.cmd.Process.Pid {
+		t.Errorf("the command %d is in session %d, %v", p.cmd.Process.Pid, session, err)
+	}
 }
