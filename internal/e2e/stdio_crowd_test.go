@@ -221,7 +221,8 @@ func TestManyFindings(t *testing.T) {
 	t.Parallel()
 	for format, least := range map[string]int{"json": 100e6, "text": 20 << 20, "markdown": 800 << 10} {
 		t.Run(format, func(t *testing.T) {
-			r := mcpeval(t, "guidance", "--server", "x", "--format", format, "--settle-ms", "0", "--", "mcp-server", "names-all-others")
+			heavy(t)
+			r := invocation{built: true, args: []string{"guidance", "--server", "x", "--format", format, "--settle-ms", "0", "--", "mcp-server", "names-all-others"}}.run(t)
 			if r.exit != 0 || len(r.stdout) < least {
 				t.Errorf("exit status %d, %d bytes: %s", r.exit, len(r.stdout), r.stderr)
 			}
