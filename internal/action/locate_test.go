@@ -182,8 +182,9 @@ func TestLocateWithoutGit(t *testing.T) {
 	for name, spoil := range map[string]func(){
 		"no repository":      func() {},
 		"a broken one":       func() { put(t, dir, ".git/HEAD", "nonsense") },
-		"an unreadable file": func() { os.RemoveAll(filepath.Join(dir, ".git")); put(t, dir, ".git", "gitdir: /nowhere") },
+		"an unreadable file": func() { put(t, dir, ".git", "gitdir: /nowhere") },
 	} {
+		os.RemoveAll(filepath.Join(dir, ".git"))
 		spoil()
 		if got := locate(t, dir, mention); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
