@@ -14,6 +14,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
 	"github.com/org/mcpeval-guidance/internal/mcp"
 	"github.com/org/mcpeval-guidance/internal/options"
+	"github.com/org/mcpeval-guidance/internal/proc"
 	"github.com/org/mcpeval-guidance/internal/profile"
 )
 
@@ -273,8 +274,8 @@ func (r *Run) open(p profile.Profile) (*mcp.Session, *mcp.Fault) {
 	return mcp.OpenStdio(r.command(r.Options.Command), client)
 }
 
-func (r *Run) command(words []string) mcp.Command {
-	return mcp.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, Stderr: r.Stderr}
+func (r *Run) command(words []string) proc.Command {
+	return proc.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, Stderr: r.Stderr}
 }
 
 // place is what makes advice specific to where we run.
@@ -294,4 +295,4 @@ func (r *Run) place() (when diagnosis.Circumstance) {
 // Adopt prepares this process for servers whose descendants leave their
 // process group, and returns what ends those at the end of the run. It is
 // for a process that does nothing else.
-func Adopt() (sweep func()) { return mcp.Adopt() }
+func Adopt() (sweep func()) { return proc.Adopt() }

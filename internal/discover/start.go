@@ -7,7 +7,7 @@ import (
 
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
-	"github.com/org/mcpeval-guidance/internal/mcp"
+	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
 const (
@@ -34,7 +34,7 @@ func (r *Run) StartServer(ctx context.Context, words []string) (stop func(), fai
 	if r.accepts(ctx) {
 		return nil, fail(diagnosis.PortTaken), nil
 	}
-	process, err := mcp.StartProcess(r.command(words), nil, nil)
+	process, err := proc.Start(r.command(words), nil, nil)
 	if err != nil {
 		return nil, fail(diagnosis.StartFailed), nil
 	}

@@ -38,19 +38,23 @@ var systems = []string{"linux", "darwin", "windows"}
 // mayImport is who may import whom, without tests. The way of the data goes
 // in one direction: options, discover, coherence, report.
 var mayImport = map[string][]string{
-	"":                   {"internal/cli"},
-	"internal/cli":       {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/options", "internal/profile", "internal/report", "schema"},
-	"internal/action":    {"internal/diagnosis", "internal/options", "internal/profile", "internal/report"},
-	"internal/discover":  {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/options", "internal/profile"},
-	"internal/coherence": {"internal/diagnosis", "internal/profile", "internal/report"},
-	"internal/report":    {"internal/diagnosis", "internal/profile", "schema"},
-	"internal/mcp":       {"internal/diagnosis"},
-	"internal/options":   {"internal/profile"},
-	"internal/profile":   {},
-	"internal/diagnosis": {},
-	"internal/demo":      {},
-	"schema":             {},
-	"scripts/bench":      {},
+	"":                    {"internal/cli"},
+	"internal/cli":        {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/options", "internal/profile", "internal/report", "schema"},
+	"internal/action":     {"internal/diagnosis", "internal/options", "internal/profile", "internal/report"},
+	"internal/discover":   {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/options", "internal/proc", "internal/profile"},
+	"internal/coherence":  {"internal/diagnosis", "internal/profile", "internal/report"},
+	"internal/report":     {"internal/diagnosis", "internal/profile", "schema"},
+	"internal/mcp":        {"internal/diagnosis", "internal/proc", "internal/strictjson"},
+	"internal/proc":       {},
+	"internal/strictjson": {},
+	"internal/name":       {},
+	"internal/protocol":   {},
+	"internal/options":    {"internal/profile"},
+	"internal/profile":    {},
+	"internal/diagnosis":  {},
+	"internal/demo":       {},
+	"schema":              {},
+	"scripts/bench":       {},
 }
 
 // onlyIn has the libraries that one package alone may import.

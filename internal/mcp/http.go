@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
 
 const (
@@ -250,9 +251,9 @@ func (t *streamable) refused(answer *http.Response) *Fault {
 		enough := time.AfterFunc(errorBodyTime, func() { answer.Body.Close() })
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 		enough.Stop()
-		if examine(text).clean() {
+		if strictjson.Examine(text).Clean() {
 			var rpcError []byte
-			members(text, func(name string, value []byte) bool {
+			strictjson.Members(text, func(name string, value []byte) bool {
 				if name == "error" {
 					rpcError = value
 				}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
 
 // Version is the protocol version that is spoken, exactly and only.
@@ -35,7 +36,7 @@ type class int
 const (
 	noise        class = iota // no MCP message
 	malformed                 // a message that breaks the rules
-	tooDeep                   // a message nested deeper than maxDepth
+	tooDeep                   // a message nested deeper than strictjson reads
 	response                  // an answer to the request that is due
 	request                   // a request of the server
 	notification              // a notification of the server
@@ -54,15 +55,15 @@ type message struct {
 // parse judges one incoming text as CONTRACT.md sections 4.3 and 4.6 say.
 // pending is the id of our request that is due, 0 for none.
 func parse(text []byte, pending int) message {
-	v := examine(text)
-	if !v.json {
+	v := strictjson.Examine(text)
+	if !v.JSON {
 		return message{class: noise}
 	}
-	text = text[skipBlanks(text, 0):]
+	text = text[strictjson.SkipBlanks(text, 0):]
 	var m message
 	var version, method []byte
 	count := 0
-	object := members(text, func(name string, value []byte) bool {
+	object := strictjson.Members(text, func(name string, value []byte) bool {
 		count++
 		switch name {
 		case "jsonrpc":
@@ -86,21 +87,21 @@ func parse(text []byte, pending int) message {
 	if version == nil && !(ours && answers) {
 		return message{class: noise}
 	}
-	if v.deep {
+	if v.Deep {
 		return message{class: tooDeep}
 	}
-	if !v.clean() || string(version) != `"2.0"` && !isVersion2(version) {
+	if !v.Clean() || string(version) != `"2.0"` && !isVersion2(version) {
 		return message{class: malformed}
 	}
 	if method != nil {
-		if !isString(method) || answers {
+		if !strictjson.IsString(method) || answers {
 			return message{class: malformed}
 		}
-		m.method = decoded(method)
+		m.method = strictjson.Decoded(method)
 		switch {
 		case m.id == nil:
 			m.class = notification
-		case isString(m.id) || isNumber(m.id):
+		case strictjson.IsString(m.id) || strictjson.IsNumber(m.id):
 			m.class = request
 		default:
 			m.class = malformed
@@ -116,14 +117,16 @@ func parse(text []byte, pending int) message {
 }
 
 // isVersion2 takes "2.0" in any spelling of its string, such as with escapes.
-func isVersion2(token []byte) bool { return isString(token) && decoded(token) == "2.0" }
+func isVersion2(token []byte) bool {
+	return strictjson.IsString(token) && strictjson.Decoded(token) == "2.0"
+}
 
 // batchOrNoise judges JSON that is no object: an array that holds a message
 // is a batch, which 2025-06-18 does not have.
 func batchOrNoise(text []byte) class {
 	kind := noise
-	elements(text, func(element []byte) bool {
-		members(element, func(name string, _ []byte) bool {
+	strictjson.Elements(text, func(element []byte) bool {
+		strictjson.Members(element, func(name string, _ []byte) bool {
 			if name == "jsonrpc" {
 				kind = malformed
 			}
@@ -201,7 +204,7 @@ func readInitialized(m message) (Initialized, *Fault) {
 	}
 	var out Initialized
 	var version, capabilities, instructions []byte
-	if !members(m.result, func(name string, value []byte) bool {
+	if !strictjson.Members(m.result, func(name string, value []byte) bool {
 		switch name {
 		case "protocolVersion":
 			version = value
@@ -217,18 +220,18 @@ func readInitialized(m message) (Initialized, *Fault) {
 	switch {
 	case version == nil:
 		return out, fault(diagnosis.InitializeError)
-	case !isString(version):
+	case !strictjson.IsString(version):
 		return out, fault(diagnosis.ProtocolVersion)
-	case decoded(version) != Version:
-		return out, otherVersion(decoded(version))
-	case !isObject(capabilities) || instructions != nil && !isString(instructions):
+	case strictjson.Decoded(version) != Version:
+		return out, otherVersion(strictjson.Decoded(version))
+	case !strictjson.IsObject(capabilities) || instructions != nil && !strictjson.IsString(instructions):
 		return out, fault(diagnosis.InitializeError)
 	}
 	wrong := false
-	members(capabilities, func(name string, value []byte) bool {
+	strictjson.Members(capabilities, func(name string, value []byte) bool {
 		if name == "tools" {
 			out.HasTools = true
-			wrong = !isObject(value)
+			wrong = !strictjson.IsObject(value)
 		}
 		return true
 	})
@@ -236,7 +239,7 @@ func readInitialized(m message) (Initialized, *Fault) {
 		return out, fault(diagnosis.InitializeError)
 	}
 	if instructions != nil {
-		text := strings.ToValidUTF8(decoded(instructions), "\uFFFD")
+		text := strings.ToValidUTF8(strictjson.Decoded(instructions), "\uFFFD")
 		out.Instructions = &text
 	}
 	return out, nil
@@ -269,13 +272,13 @@ const (
 func initializeRefused(err []byte) *Fault {
 	var code, data []byte
 	message := ""
-	members(err, func(name string, value []byte) bool {
+	strictjson.Members(err, func(name string, value []byte) bool {
 		switch name {
 		case "code":
 			code = value
 		case "message":
-			if isString(value) {
-				message = strings.ToLower(decoded(value))
+			if strictjson.IsString(value) {
+				message = strings.ToLower(strictjson.Decoded(value))
 			}
 		case "data":
 			data = value
@@ -293,7 +296,7 @@ func initializeRefused(err []byte) *Fault {
 
 func hasSupported(data []byte) bool {
 	found := false
-	members(data, func(name string, value []byte) bool {
+	strictjson.Members(data, func(name string, value []byte) bool {
 		found = found || name == "supported" && value[0] == '['
 		return true
 	})
@@ -315,7 +318,7 @@ type Cursor struct {
 // which may end the reading with a fault of its own.
 func readPage(m message, tool func(name string) *Fault) (*Cursor, *Fault) {
 	var tools, cursor []byte
-	members(m.result, func(name string, value []byte) bool {
+	strictjson.Members(m.result, func(name string, value []byte) bool {
 		switch name {
 		case "tools":
 			tools = value
@@ -325,7 +328,7 @@ func readPage(m message, tool func(name string) *Fault) (*Cursor, *Fault) {
 		return true
 	})
 	var failed *Fault
-	if !elements(tools, func(entry []byte) bool {
+	if !strictjson.Elements(tools, func(entry []byte) bool {
 		name, ok := readEntry(entry)
 		if !ok {
 			failed = fault(diagnosis.EntryMalformed)
@@ -342,22 +345,22 @@ func readPage(m message, tool func(name string) *Fault) (*Cursor, *Fault) {
 	if cursor == nil {
 		return nil, nil
 	}
-	if !isString(cursor) || len(cursor) == 2 {
+	if !strictjson.IsString(cursor) || len(cursor) == 2 {
 		return nil, fault(diagnosis.CursorMalformed)
 	}
-	return &Cursor{token: string(cursor), Sum: sha256.Sum256([]byte(decoded(cursor)))}, nil
+	return &Cursor{token: string(cursor), Sum: sha256.Sum256([]byte(strictjson.Decoded(cursor)))}, nil
 }
 
 func readEntry(entry []byte) (name string, ok bool) {
 	hasSchema := false
-	object := members(entry, func(key string, value []byte) bool {
+	object := strictjson.Members(entry, func(key string, value []byte) bool {
 		switch key {
 		case "name":
-			if ok = isString(value); ok {
-				name = decoded(value)
+			if ok = strictjson.IsString(value); ok {
+				name = strictjson.Decoded(value)
 			}
 		case "inputSchema":
-			hasSchema = isObject(value)
+			hasSchema = strictjson.IsObject(value)
 		}
 		return true
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
 
 func (c class) String() string {
@@ -187,7 +188,7 @@ func FuzzParse(f *testing.F) {
 				t.Error("another result")
 			}
 		case request:
-			if !isString(m.id) && !isNumber(m.id) || !bytes.Equal(m.id, object["id"]) || m.result != nil || m.err != nil {
+			if !strictjson.IsString(m.id) && !strictjson.IsNumber(m.id) || !bytes.Equal(m.id, object["id"]) || m.result != nil || m.err != nil {
 				t.Error("no request")
 			}
 		case notification:
@@ -200,7 +201,7 @@ func FuzzParse(f *testing.F) {
 			if json.Unmarshal(object["jsonrpc"], &version) != nil || version != "2.0" {
 				t.Errorf("%s with jsonrpc %s", m.class, object["jsonrpc"])
 			}
-			if v := examine(text); !v.clean() {
+			if v := strictjson.Examine(text); !v.Clean() {
 				t.Errorf("%s, but %s", m.class, v.faults())
 			}
 		}
@@ -531,3 +532,5 @@ func TestCursorSum(t *testing.T) {
 		}
 	}
 }
+
+func arrays(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
 // linger is how long a server whose command has ended, or whose stdin is
@@ -17,7 +18,7 @@ const linger = time.Second
 
 // OpenStdio starts a server that speaks over its stdin and stdout (MCP
 // 2025-06-18, transports, stdio).
-func OpenStdio(command Command, client Client) (*Session, *Fault) {
+func OpenStdio(command proc.Command, client Client) (*Session, *Fault) {
 	childIn, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, fault(diagnosis.SpawnFailed)
@@ -28,7 +29,7 @@ func OpenStdio(command Command, client Client) (*Session, *Fault) {
 		stdin.Close()
 		return nil, fault(diagnosis.SpawnFailed)
 	}
-	process, err := StartProcess(command, childIn, childOut)
+	process, err := proc.Start(command, childIn, childOut)
 	childIn.Close()
 	childOut.Close()
 	if err != nil {
@@ -52,7 +53,7 @@ func OpenStdio(command Command, client Client) (*Session, *Fault) {
 
 type stdio struct {
 	*exchange
-	process *Process
+	process *proc.Process
 	stdin   *os.File
 	stdout  *os.File
 

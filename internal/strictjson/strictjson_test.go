@@ -1,4 +1,4 @@
-package mcp
+package strictjson
 
 import (
 	"bytes"
@@ -19,13 +19,13 @@ const (
 	deep     = "deep"
 )
 
-// faults says in words what a verdict holds.
-func (v verdict) faults() string {
+// faults says in words what a Verdict holds.
+func (v Verdict) faults() string {
 	var faults []string
 	for _, f := range []struct {
 		is   bool
 		name string
-	}{{!v.json, notJSON}, {!v.utf8, notUTF8}, {v.repeated, repeated}, {v.deep, deep}} {
+	}{{!v.JSON, notJSON}, {!v.UTF8, notUTF8}, {v.Repeated, repeated}, {v.Deep, deep}} {
 		if f.is {
 			faults = append(faults, f.name)
 		}
@@ -102,7 +102,7 @@ func TestExamine(t *testing.T) {
 	for _, c := range examineCases {
 		t.Run(fmt.Sprintf("%.40q", c.text), func(t *testing.T) {
 			t.Parallel()
-			if got := examine([]byte(c.text)).faults(); got != c.want {
+			if got := Examine([]byte(c.text)).faults(); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -118,28 +118,28 @@ func FuzzExamine(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		v := examine(text)
-		if v.utf8 != utf8.Valid(text) {
-			t.Errorf("utf8 is %v", v.utf8)
+		v := Examine(text)
+		if v.UTF8 != utf8.Valid(text) {
+			t.Errorf("utf8 is %v", v.UTF8)
 		}
 		// json.Valid gives up at 10,000 levels.
 		if bytes.Count(text, []byte("[")) > 5000 || bytes.Count(text, []byte("{")) > 5000 {
 			return
 		}
-		if v.json != json.Valid(text) {
-			t.Fatalf("json is %v", v.json)
+		if v.JSON != json.Valid(text) {
+			t.Fatalf("json is %v", v.JSON)
 		}
-		if !v.json {
+		if !v.JSON {
 			return
 		}
 		depth, twice := depthAndTwice(text)
-		if v.deep != (depth > maxDepth) {
-			t.Errorf("deep is %v at a depth of %d", v.deep, depth)
+		if v.Deep != (depth > MaxDepth) {
+			t.Errorf("deep is %v at a depth of %d", v.Deep, depth)
 		}
-		// Past maxDepth keys are not kept, and encoding/json replaces what is
+		// Past MaxDepth keys are not kept, and encoding/json replaces what is
 		// no UTF-8.
-		if !v.deep && v.utf8 && !bytes.Contains(bytes.ToLower(text), []byte(`\ud`)) && v.repeated != twice {
-			t.Errorf("repeated is %v", v.repeated)
+		if !v.Deep && v.UTF8 && !bytes.Contains(bytes.ToLower(text), []byte(`\ud`)) && v.Repeated != twice {
+			t.Errorf("repeated is %v", v.Repeated)
 		}
 		sliced(t, bytes.TrimSpace(text))
 	})
@@ -182,7 +182,7 @@ func depthAndTwice(text []byte) (deepest int, twice bool) {
 	}
 }
 
-// sliced checks that members and elements take a JSON value apart into the
+// sliced checks that Members and Elements take a JSON value apart into the
 // parts that encoding/json sees, all the way down.
 func sliced(t *testing.T, value []byte) {
 	t.Helper()
@@ -190,23 +190,23 @@ func sliced(t *testing.T, value []byte) {
 		t.Fatalf("%q is no exact value", value)
 	}
 	var parts [][]byte
-	wasObject := members(value, func(key string, part []byte) bool {
+	wasObject := Members(value, func(key string, part []byte) bool {
 		parts = append(parts, part)
 		return true
 	})
-	wasArray := elements(value, func(part []byte) bool {
+	wasArray := Elements(value, func(part []byte) bool {
 		parts = append(parts, part)
 		return true
 	})
-	if wasObject != (value[0] == '{') || wasArray != (value[0] == '[') || wasObject != isObject(value) {
+	if wasObject != (value[0] == '{') || wasArray != (value[0] == '[') || wasObject != IsObject(value) {
 		t.Fatalf("%q: object %v, array %v", value, wasObject, wasArray)
 	}
-	if isString(value) {
+	if IsString(value) {
 		var want string
 		if err := json.Unmarshal(value, &want); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ToValidUTF8(decoded(value), "\ufffd"); utf8.Valid(value) && !bytes.Contains(bytes.ToLower(value), []byte(`\ud`)) && got != want {
+		if got := strings.ToValidUTF8(Decoded(value), "\ufffd"); utf8.Valid(value) && !bytes.Contains(bytes.ToLower(value), []byte(`\ud`)) && got != want {
 			t.Fatalf("%q decodes to %q, want %q", value, got, want)
 		}
 	}
@@ -217,7 +217,7 @@ func sliced(t *testing.T, value []byte) {
 		compact.WriteByte(']')
 		var got, want bytes.Buffer
 		if json.Compact(&got, compact.Bytes()) != nil || json.Compact(&want, value) != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
-			t.Fatalf("the elements of %q are %q", value, parts)
+			t.Fatalf("the Elements of %q are %q", value, parts)
 		}
 	}
 	if len(value) < 2000 {
@@ -245,7 +245,7 @@ func TestMembers(t *testing.T) {
 		{"{\"a\"\n:\t1\r,\"a\":2}", true, []member{{"a", "1"}, {"a", "2"}}},
 	} {
 		var got []member
-		object := members([]byte(c.text), func(key string, value []byte) bool {
+		object := Members([]byte(c.text), func(key string, value []byte) bool {
 			got = append(got, member{key, string(value)})
 			return true
 		})
@@ -254,8 +254,8 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	calls := 0
-	if members([]byte(`{"a":1,"b":2}`), func(string, []byte) bool { calls++; return false }); calls != 1 {
-		t.Errorf("members went on after false: %d calls", calls)
+	if Members([]byte(`{"a":1,"b":2}`), func(string, []byte) bool { calls++; return false }); calls != 1 {
+		t.Errorf("Members went on after false: %d calls", calls)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestElements(t *testing.T) {
 		{`["\\","\"",[[],[]]]`, true, []string{`"\\"`, `"\""`, `[[],[]]`}},
 	} {
 		var got []string
-		array := elements([]byte(c.text), func(element []byte) bool {
+		array := Elements([]byte(c.text), func(element []byte) bool {
 			got = append(got, string(element))
 			return true
 		})
@@ -281,8 +281,8 @@ func TestElements(t *testing.T) {
 		}
 	}
 	calls := 0
-	if elements([]byte(`[1,2]`), func([]byte) bool { calls++; return false }); calls != 1 {
-		t.Errorf("elements went on after false: %d calls", calls)
+	if Elements([]byte(`[1,2]`), func([]byte) bool { calls++; return false }); calls != 1 {
+		t.Errorf("Elements went on after false: %d calls", calls)
 	}
 }
 
@@ -295,7 +295,7 @@ func TestDecoded(t *testing.T) {
 		`"\ud800\ud83d\ude00"`: "\xed\xa0\x80\U0001f600", `"\udc00\ud800"`: "\xed\xb0\x80\xed\xa0\x80", `"\ud800\\dc00"`: "\xed\xa0\x80\\dc00",
 		`"\ud800\n"`: "\xed\xa0\x80\n", `"\udbff\udfff"`: "\U0010ffff", `"\ufffd"`: "\ufffd",
 	} {
-		if got := decoded([]byte(token)); got != want {
+		if got := Decoded([]byte(token)); got != want {
 			t.Errorf("%s decodes to %q, want %q", token, got, want)
 		}
 	}
@@ -321,7 +321,7 @@ func BenchmarkExamine(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if v := examine([]byte(text)); !v.json {
+				if v := Examine([]byte(text)); !v.JSON {
 					b.Fatal("no JSON")
 				}
 			}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package mcp
+package proc
 
 // Adopt is only possible on Linux: elsewhere a descendant that left its
 // process group is not found.

@@ -1,4 +1,7 @@
-package mcp
+// Package proc starts commands, each in a process group of its own, and ends
+// them with all that they started. It must know nothing of what they say, and
+// never use a shell.
+package proc
 
 import (
 	"io"
@@ -29,10 +32,10 @@ type Process struct {
 	done chan struct{} // closed when the command itself was waited for
 }
 
-// StartProcess starts a command in a process group of its own. A nil stdin,
+// Start starts a command in a process group of its own. A nil stdin,
 // stdout or stderr is the null device. The error must not be shown: it holds
 // the command's words.
-func StartProcess(c Command, stdin, stdout *os.File) (*Process, error) {
+func Start(c Command, stdin, stdout *os.File) (*Process, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env

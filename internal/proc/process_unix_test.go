@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcp
+package proc
 
 import (
 	"os"
@@ -46,7 +46,7 @@ func TestStop(t *testing.T) {
 			}
 			defer in.Close()
 			defer stdin.Close()
-			p, err := StartProcess(Command{Args: []string{"sh", "-c", row.script}, Dir: dir, Env: os.Environ()}, in, nil)
+			p, err := Start(Command{Args: []string{"sh", "-c", row.script}, Dir: dir, Env: os.Environ()}, in, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func isZombie(pid int) bool {
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p, err := StartProcess(Command{Args: []string{"sh", "-c", "sleep 60 &"}, Dir: dir, Env: os.Environ()}, nil, nil)
+	p, err := Start(Command{Args: []string{"sh", "-c", "sleep 60 &"}, Dir: dir, Env: os.Environ()}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestEnded(t *testing.T) {
 // group: it leads a session.
 func TestSession(t *testing.T) {
 	t.Parallel()
-	p, err := StartProcess(Command{Args: []string{"sleep", "60"}, Env: os.Environ()}, nil, nil)
+	p, err := Start(Command{Args: []string{"sleep", "60"}, Env: os.Environ()}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

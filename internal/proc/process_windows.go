@@ -1,4 +1,4 @@
-package mcp
+package proc
 
 import (
 	"os/exec"
