@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
 // linesOf reads a whole stream as the transport does: the lines, and the
@@ -139,7 +140,7 @@ func handMade(t *testing.T) *stdio {
 	t.Cleanup(func() { null.Close() })
 	return &stdio{
 		exchange: &exchange{rootsDeclared: true},
-		process:  &Process{done: make(chan struct{})},
+		process:  &proc.Process{done: make(chan struct{})},
 		stdin:    null,
 		wanted:   make(chan struct{}),
 		lines:    make(chan line),
