@@ -41,6 +41,7 @@ func OpenStdio(command proc.Command, client Client) (*Session, *Fault) {
 	t := &stdio{
 		exchange: x,
 		process:  process,
+		ended:    process.Done(),
 		stdin:    stdin,
 		stdout:   stdout,
 		wanted:   make(chan struct{}),
@@ -54,6 +55,7 @@ func OpenStdio(command proc.Command, client Client) (*Session, *Fault) {
 type stdio struct {
 	*exchange
 	process *proc.Process
+	ended   <-chan struct{} // the command itself has ended
 	stdin   *os.File
 	stdout  *os.File
 
@@ -146,7 +148,7 @@ func trimEnd(text []byte) ([]byte, *Fault) {
 
 // receive returns the next line; ok is false when until came first.
 func (t *stdio) receive(ctx context.Context, until <-chan time.Time) (text []byte, ok bool, _ *Fault) {
-	ended := t.process.Done()
+	ended := t.ended
 	var lingered <-chan time.Time
 	switch {
 	case until != nil:

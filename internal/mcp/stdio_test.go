@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
-	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
 // linesOf reads a whole stream as the transport does: the lines, and the
@@ -131,25 +130,32 @@ func FuzzReadLine(f *testing.F) {
 
 // handMade is a transport without a process: the test is its server. What it
 // writes goes to the null device.
-func handMade(t *testing.T) *stdio {
+func handMade(t *testing.T) *made {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	return &stdio{
+	gone := make(chan struct{})
+	return &made{gone: gone, stdio: &stdio{
 		exchange: &exchange{rootsDeclared: true},
-		process:  &proc.Process{done: make(chan struct{})},
+		ended:    gone,
 		stdin:    null,
 		wanted:   make(chan struct{}),
 		lines:    make(chan line),
 		closed:   make(chan struct{}),
-	}
+	}}
+}
+
+// made is such a transport, and how its command ends.
+type made struct {
+	*stdio
+	gone chan struct{}
 }
 
 // says brings lines, each that long after it is wanted.
-func (t *stdio) says(after time.Duration, texts ...string) {
+func (t *made) says(after time.Duration, texts ...string) {
 	for _, text := range texts {
 		<-t.wanted
 		time.Sleep(after)
@@ -172,15 +178,15 @@ func TestWaiting(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name   string
-		server func(*stdio)
+		server func(*made)
 		act    func(context.Context, *stdio) *Fault
 		code   diagnosis.Code // empty: no fault
 		took   time.Duration
 	}{
-		{name: "an answer", act: call, took: 2 * time.Second, server: func(s *stdio) { s.says(2*time.Second, answer) }},
-		{name: "an answer after noise and requests", act: call, took: 5 * time.Second, server: func(s *stdio) { s.says(time.Second, "log", ping, "", ping, answer) }},
-		{name: "no answer", act: call, code: diagnosis.Timeout, took: 10 * time.Second, server: func(*stdio) {}},
-		{name: "everything but an answer", act: call, code: diagnosis.Timeout, took: 10 * time.Second, server: func(s *stdio) {
+		{name: "an answer", act: call, took: 2 * time.Second, server: func(s *made) { s.says(2*time.Second, answer) }},
+		{name: "an answer after noise and requests", act: call, took: 5 * time.Second, server: func(s *made) { s.says(time.Second, "log", ping, "", ping, answer) }},
+		{name: "no answer", act: call, code: diagnosis.Timeout, took: 10 * time.Second, server: func(*made) {}},
+		{name: "everything but an answer", act: call, code: diagnosis.Timeout, took: 10 * time.Second, server: func(s *made) {
 			for {
 				select {
 				case <-s.wanted:
@@ -195,39 +201,39 @@ func TestWaiting(t *testing.T) {
 				}
 			}
 		}},
-		{name: "a closed stream", act: call, code: diagnosis.TransportClosed, took: 3 * time.Second, server: func(s *stdio) {
+		{name: "a closed stream", act: call, code: diagnosis.TransportClosed, took: 3 * time.Second, server: func(s *made) {
 			<-s.wanted
 			time.Sleep(3 * time.Second)
 			s.lines <- line{fault: fault(diagnosis.TransportClosed)}
 		}},
 		// The command has ended and a descendant keeps stdout: what was
 		// written may still come, but nobody is waited for until the timeout.
-		{name: "a command that ended", act: call, code: diagnosis.TransportClosed, took: 2*time.Second + linger, server: func(s *stdio) {
+		{name: "a command that ended", act: call, code: diagnosis.TransportClosed, took: 2*time.Second + linger, server: func(s *made) {
 			<-s.wanted
 			time.Sleep(2 * time.Second)
-			close(s.process.done)
+			close(s.gone)
 		}},
-		{name: "a command that ended, with its answer to come", act: call, took: 2*time.Second + linger/2, server: func(s *stdio) {
+		{name: "a command that ended, with its answer to come", act: call, took: 2*time.Second + linger/2, server: func(s *made) {
 			<-s.wanted
 			time.Sleep(2 * time.Second)
-			close(s.process.done)
+			close(s.gone)
 			time.Sleep(linger / 2)
 			s.lines <- line{text: []byte(answer)}
 		}},
-		{name: "a window", act: idle(4 * time.Second), took: 4 * time.Second, server: func(*stdio) {}},
-		{name: "a window of no time", act: idle(0), took: 0, server: func(*stdio) {}},
-		{name: "a window with requests", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *stdio) { s.says(time.Second, ping, "log", ping) }},
-		{name: "a window longer than the time", act: idle(20 * time.Second), code: diagnosis.Timeout, took: 10 * time.Second, server: func(*stdio) {}},
-		{name: "a stray answer in the window", act: idle(4 * time.Second), code: diagnosis.MessageMalformed, took: time.Second, server: func(s *stdio) { s.says(time.Second, answer) }},
+		{name: "a window", act: idle(4 * time.Second), took: 4 * time.Second, server: func(*made) {}},
+		{name: "a window of no time", act: idle(0), took: 0, server: func(*made) {}},
+		{name: "a window with requests", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *made) { s.says(time.Second, ping, "log", ping) }},
+		{name: "a window longer than the time", act: idle(20 * time.Second), code: diagnosis.Timeout, took: 10 * time.Second, server: func(*made) {}},
+		{name: "a stray answer in the window", act: idle(4 * time.Second), code: diagnosis.MessageMalformed, took: time.Second, server: func(s *made) { s.says(time.Second, answer) }},
 		// Nothing is due in the window: what a launcher left behind may serve on.
-		{name: "a command that ended in the window", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *stdio) { close(s.process.done) }},
-		{name: "a stream that ended in the window", act: idle(4 * time.Second), code: diagnosis.TransportClosed, took: time.Second, server: func(s *stdio) {
+		{name: "a command that ended in the window", act: idle(4 * time.Second), took: 4 * time.Second, server: func(s *made) { close(s.gone) }},
+		{name: "a stream that ended in the window", act: idle(4 * time.Second), code: diagnosis.TransportClosed, took: time.Second, server: func(s *made) {
 			<-s.wanted
 			time.Sleep(time.Second)
 			s.lines <- line{fault: fault(diagnosis.TransportClosed)}
 		}},
-		{name: "a server that reads no more", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, code: diagnosis.TransportClosed, took: linger, server: func(*stdio) {}},
-		{name: "a server that reads no more but answered", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, took: linger / 2, server: func(s *stdio) { s.says(linger/2, answer) }},
+		{name: "a server that reads no more", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, code: diagnosis.TransportClosed, took: linger, server: func(*made) {}},
+		{name: "a server that reads no more but answered", act: func(ctx context.Context, s *stdio) *Fault { s.deaf = true; return call(ctx, s) }, took: linger / 2, server: func(s *made) { s.says(linger/2, answer) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -240,7 +246,7 @@ func TestWaiting(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				began := time.Now()
-				f := row.act(ctx, s)
+				f := row.act(ctx, s.stdio)
 				if took := time.Since(began); took != row.took {
 					t.Errorf("took %s, not %s", took, row.took)
 				}
