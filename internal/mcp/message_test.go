@@ -202,7 +202,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%s with jsonrpc %s", m.class, object["jsonrpc"])
 			}
 			if v := strictjson.Examine(text); !v.Clean() {
-				t.Errorf("%+v, but %s", m.class, v)
+				t.Errorf("%+v, but %+v", m.class, v)
 			}
 		}
 		// Whatever it is, judging it further does not fail.
