@@ -1,4 +1,4 @@
-// Package schema embeds the JSON Schema of the report.
+// Package schema embeds the JSON Schemas of the reports.
 package schema
 
 import _ "embed"
@@ -7,3 +7,8 @@ import _ "embed"
 //
 //go:embed guidance-report.v1.schema.json
 var Guidance []byte
+
+// GuidanceV2 is the JSON Schema (draft-07) of mcpeval-guidance.report/v2.
+//
+//go:embed guidance-report.v2.schema.json
+var GuidanceV2 []byte

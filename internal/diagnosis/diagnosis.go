@@ -35,6 +35,8 @@ const (
 	SessionChanged    Code = "session-changed"
 	FrameLimit        Code = "frame-limit"
 	RootsLimit        Code = "roots-limit"
+	FindingLimit      Code = "finding-limit"
+	CatalogUnstable   Code = "catalog-unstable"
 )
 
 // Stage says how far a profile's discovery had come.
@@ -182,6 +184,10 @@ var entries = []Entry{
 		"a message may have 8 MiB and limited nesting, all output of one profile 64 MiB: look for output that never ends, or shorten descriptions and schemas", nil},
 	{RootsLimit, "the server asked for roots/list again and again",
 		"at most eight roots/list requests are answered between two of our requests: look for a loop in the server", nil},
+	{FindingLimit, "there are more findings than a report can have",
+		"the texts name far more tools than a client can be told of: look for a generated text, or compare fewer sessions or references", nil},
+	{CatalogUnstable, "seen twice alone, the session listed different tools or gave different instructions",
+		"the same client must get the same tools and instructions each time: look for a listing that depends on the time, on an earlier start or on what else runs", nil},
 }
 
 // Entries returns the whole list, in the order of the documentation.
