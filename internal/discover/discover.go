@@ -1,6 +1,9 @@
-// Package discover observes a server: a fresh connection for each profile,
-// its instructions and its whole catalog. It must never judge what it
-// observes, beyond whether the observation is complete.
+// Package discover observes a server: a fresh connection for each session, its
+// instructions and its whole catalog. It must never judge what it observes,
+// beyond whether the observation is complete and seen twice alike.
+//
+// This page is the schedule (CONTRACT.md section 4.5); session.go is one
+// session, start.go the server that a start-command brings up.
 package discover
 
 import (
@@ -10,289 +13,325 @@ import (
 	"sync"
 	"time"
 
-	"github.com/org/mcpeval-guidance/internal/coherence"
+	"github.com/org/mcpeval-guidance/internal/crash"
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
-	"github.com/org/mcpeval-guidance/internal/mcp"
+	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/proc"
 	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/protocol"
+	"github.com/org/mcpeval-guidance/internal/reference"
 )
 
-// Bounds of a catalog (CONTRACT.md section 4.3).
-const (
-	maxPages = 20
-	maxTools = 10000
-)
+// sideBySide is how many sessions of a command run at the same time where
+// --jobs was not given.
+const sideBySide = 5
 
 // Run is one run of discovery.
 type Run struct {
-	Options options.Options
-	Version string    // of mcpeval, for clientInfo
-	Stderr  io.Writer // where a server's stderr goes; nil drops it
+	Target    options.Target
+	Timing    options.Timing
+	Protocols []protocol.Version // ascending, at least one
+	Profiles  []profile.Profile  // in profile order, at least one
+	Extractor *reference.Extractor
+	Version   string     // of mcpeval, for clientInfo
+	Stderr    io.Writer  // where a server's stderr goes; nil drops it
+	User      *proc.User // whom a server runs as; nil: as we do
 	// InContainer says that we run in the Action's image, where localhost is
 	// not the runner.
 	InContainer bool
-	// Progress, if set, is told when a profile begins (nil) and ends. Calls
+	// Affected says which sessions findings would be about, were these the
+	// observations that count: no finding rests on one look.
+	Affected func([]observe.Observation) observe.Set
+	// Progress, if set, is told when a session begins (nil) and ends. Calls
 	// do not overlap.
-	Progress func(profile.Profile, *coherence.Observation)
+	Progress func(observe.Session, *observe.Observation)
 	// Sweep, if set, ends what servers left running outside their process
-	// group (see Adopt). It is called only while no profile of a stdio server
-	// is being discovered, before one that must be alone.
+	// group. It is called only while no session of a command is observed,
+	// before one that must be alone.
 	Sweep func()
 
 	telling sync.Mutex
+	looks   [][]look // by session, in the order of their beginnings
+	gate    *gate    // the start-command's server; nil without one
+	first   bool     // a session has begun: later starts find a warm cache
 }
 
-// Profiles discovers every selected profile and returns the observations in
-// profile order. When it returns, nothing that it started is running. The
-// error is ctx's, when that ended the run.
-//
-// The first profile starts alone, since it may install the server's package
-// and warm its cache; when it has answered initialize, the others start
-// together, as many as Jobs allows (CONTRACT.md section 4.5).
-func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
-	profiles := r.Options.Profiles
-	results := make([]coherence.Observation, len(profiles))
-	beside := make([]bool, len(profiles))
-	crowd := newCrowd()
-	one := func(i int, answered func()) {
-		r.tell(ctx, profiles[i], nil)
-		leave := crowd.enter()
-		results[i] = r.observe(ctx, profiles[i], answered)
-		beside[i] = leave() || beside[i]
-		if r.Options.Jobs == 1 {
-			r.sweep()
-		}
-		r.tell(ctx, profiles[i], &results[i])
-	}
+// session is one row of the plan.
+type session struct {
+	observe.Session
+	entry options.Entry
+}
 
-	slots := make(chan struct{}, r.Options.Jobs)
-	panicked := make(chan any, len(profiles))
-	var running sync.WaitGroup
-	launch := func(i int, answered func()) {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					panicked <- p
-				}
-				answered()
-				<-slots
-			}()
-			one(i, answered)
-		})
+// look is one observation of a session, and when it was made.
+type look struct {
+	observe.Observation
+	instructions [32]byte // a digest, to know them again
+	began, ended time.Time
+	beside       bool // another look was made at the same time
+	earliest     bool // of the run: a first start may list less than every later one
+}
+
+// same reports whether two complete looks saw the same.
+func (l look) same(other look) bool {
+	return slices.Equal(l.Tools, other.Tools) && l.HasInstructions == other.HasInstructions &&
+		l.instructions == other.instructions && l.Texts.Same(other.Texts)
+}
+
+// plan returns the sessions in the run's order: entries as given, protocols
+// ascending, profiles in profile order.
+func (r *Run) plan() []session {
+	var plan []session
+	for _, entry := range r.Target.Entries {
+		for _, version := range r.Protocols {
+			for _, p := range r.Profiles {
+				plan = append(plan, session{observe.Session{Entry: entry.Label, Protocol: version, Profile: p}, entry})
+			}
+		}
 	}
-	warm := make(chan struct{})
-	launch(0, sync.OnceFunc(func() { close(warm) }))
-	<-warm
-	for i := 1; i < len(profiles) && ctx.Err() == nil; i++ {
-		launch(i, func() {})
-	}
-	running.Wait()
-	select {
-	case p := <-panicked:
-		panic(p) // where the front end can still say so
-	default:
-	}
+	return plan
+}
+
+// Observe observes every session and returns the observations that count, in
+// the run's order. When it returns, nothing that it started is running. The
+// error is ctx's, when that ended the run.
+func (r *Run) Observe(ctx context.Context) ([]observe.Observation, error) {
+	plan := r.plan()
+	r.looks = make([][]look, len(plan))
+	r.round(ctx, plan)
+	r.markNeighbours()
 
 	// Side by side was our choice: what it may have broken is done again,
 	// alone, and that result counts.
-	for i := range results {
-		if d := results[i].Diagnosis; d != nil && beside[i] && mayBeCrowding(d.Code) && ctx.Err() == nil {
-			r.sweep()
-			one(i, func() {})
-		}
-		if d := results[i].Diagnosis; d != nil && beside[i] {
-			d.When |= diagnosis.Beside
+	for i, s := range plan {
+		if last := r.last(i); last.Diagnosis != nil && last.beside && mayBeCrowding(last.Diagnosis) && ctx.Err() == nil {
+			r.alone(ctx, i, s)
 		}
 	}
-	return results, ctx.Err()
+	r.confirm(ctx, plan)
+
+	observations := make([]observe.Observation, len(plan))
+	for i := range plan {
+		last := r.last(i)
+		if last.Diagnosis != nil && last.beside {
+			last.Diagnosis.When |= diagnosis.Beside
+		}
+		observations[i] = last.Observation
+	}
+	return observations, ctx.Err()
+}
+
+// Looks returns how many sessions were observed in all, those seen again
+// included.
+func (r *Run) Looks() (n int) {
+	for _, looks := range r.looks {
+		n += len(looks)
+	}
+	return n
+}
+
+// round observes every session once. The first session of each entry of a
+// command starts by itself, since it may install the server's package and warm
+// its cache; when it has answered its first request, the next one does, and
+// then the rest start together. A URL is one server: its sessions are observed
+// one after another, unless --jobs says otherwise.
+func (r *Run) round(ctx context.Context, plan []session) {
+	var firsts, rest, inTurn []int
+	for i, s := range plan {
+		switch {
+		case r.Timing.Jobs == 1 || r.Timing.Jobs == 0 && s.entry.Endpoint != nil:
+			inTurn = append(inTurn, i)
+		case i == 0 || plan[i-1].entry.Label != s.entry.Label:
+			firsts = append(firsts, i)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	g := &group{slots: make(chan struct{}, max(r.Timing.Jobs, 1))}
+	if r.Timing.Jobs == 0 {
+		g.slots = make(chan struct{}, sideBySide)
+	}
+	for _, i := range firsts {
+		answered := make(chan struct{})
+		tell := sync.OnceFunc(func() { close(answered) })
+		g.run(func() {
+			defer tell()
+			r.look(ctx, i, plan[i], tell)
+		})
+		<-answered
+	}
+	for _, i := range rest {
+		if ctx.Err() == nil {
+			g.run(func() { r.look(ctx, i, plan[i], func() {}) })
+		}
+	}
+	if len(inTurn) > 0 {
+		g.run(func() {
+			for _, i := range inTurn {
+				if ctx.Err() == nil {
+					r.look(ctx, i, plan[i], func() {})
+					if r.Timing.Jobs == 1 {
+						r.sweep()
+					}
+				}
+			}
+		})
+	}
+	g.wait()
+}
+
+// confirm looks again, alone, where findings rest on what was seen: no finding
+// rests on one look. Where a second look differs, every session is observed
+// again, one after another, and that round counts.
+func (r *Run) confirm(ctx context.Context, plan []session) {
+	changed := false
+	for _, i := range r.doubtful() {
+		before := r.last(i)
+		if r.alone(ctx, i, plan[i]); ctx.Err() != nil {
+			return
+		}
+		changed = changed || r.last(i).Diagnosis != nil || !r.last(i).same(before)
+	}
+	if !changed {
+		return
+	}
+	for i, s := range plan {
+		earlier := slices.Clone(r.looks[i])
+		if r.alone(ctx, i, s); ctx.Err() != nil {
+			return
+		}
+		now := &r.looks[i][len(r.looks[i])-1]
+		for _, before := range earlier {
+			if now.Diagnosis == nil && before.Diagnosis == nil && !before.beside && !before.earliest && !now.same(before) {
+				now.Observation = incomplete(now.Observation, diagnosis.Diagnosis{Code: diagnosis.CatalogUnstable, Stage: diagnosis.ToolsList, When: r.place(s.entry)})
+			}
+		}
+	}
+}
+
+// doubtful returns the sessions whose look must be confirmed before a finding
+// may rest on it: the run's first where a finding affects it, unless it has
+// been seen again, and the first other affected one that ran beside others.
+func (r *Run) doubtful() []int {
+	observations := make([]observe.Observation, len(r.looks))
+	for i := range r.looks {
+		if len(r.looks[i]) == 0 {
+			return nil // interrupted
+		}
+		observations[i] = r.last(i).Observation
+	}
+	affected := r.Affected(observations)
+	var doubtful []int
+	if affected.Has(0) && (r.last(0).earliest || r.last(0).beside) {
+		doubtful = append(doubtful, 0)
+	}
+	for i := range affected.All() {
+		if i > 0 && r.last(i).beside {
+			return append(doubtful, i)
+		}
+	}
+	return doubtful
+}
+
+// last is the look that counts.
+func (r *Run) last(i int) look { return r.looks[i][len(r.looks[i])-1] }
+
+// alone observes one session while no other is observed and each server before
+// it is gone.
+func (r *Run) alone(ctx context.Context, i int, s session) {
+	r.sweep()
+	r.look(ctx, i, s, func() {})
+}
+
+// look observes one session and keeps what it saw.
+func (r *Run) look(ctx context.Context, i int, s session, answered func()) {
+	r.tell(ctx, s.Session, nil)
+	r.telling.Lock()
+	l := look{began: time.Now(), earliest: !r.first}
+	r.first = true
+	r.telling.Unlock()
+	r.observe(ctx, s, &l, answered)
+	l.ended = time.Now()
+	r.telling.Lock()
+	r.looks[i] = append(r.looks[i], l)
+	r.telling.Unlock()
+	r.tell(ctx, s.Session, &l.Observation)
+}
+
+// markNeighbours reads off the looks' times which were made side by side.
+func (r *Run) markNeighbours() {
+	for i := range r.looks {
+		for j := range r.looks {
+			for a := range r.looks[i] {
+				for b := range r.looks[j] {
+					if i != j && r.looks[i][a].began.Before(r.looks[j][b].ended) && r.looks[j][b].began.Before(r.looks[i][a].ended) {
+						r.looks[i][a].beside = true
+					}
+				}
+			}
+		}
+	}
 }
 
 // sweep makes sure that each server is gone before the next one starts. A
 // server behind a URL, which start-command may have started, lives on.
 func (r *Run) sweep() {
-	if r.Sweep != nil && r.Options.Endpoint == nil {
+	if r.Sweep != nil && !slices.ContainsFunc(r.Target.Entries, func(e options.Entry) bool { return e.Endpoint != nil }) {
 		r.Sweep()
 	}
 }
 
-// mayBeCrowding reports whether a profile may have failed only because others
+// mayBeCrowding reports whether a session may have failed only because others
 // ran beside it: it lost its transport or was refused.
-func mayBeCrowding(code diagnosis.Code) bool {
-	switch code {
+func mayBeCrowding(d *diagnosis.Diagnosis) bool {
+	switch d.Code {
 	case diagnosis.TransportClosed, diagnosis.ConnectionRefused, diagnosis.InitializeError, diagnosis.HTTPStatus:
 		return true
+	case diagnosis.CatalogError:
+		return d.Detail.IsErrorAnswer()
 	}
-	return false
+	// In a stateless version any error answer to discover is a refusal.
+	return d.Stage == diagnosis.Discover && d.Detail.IsErrorAnswer()
 }
 
 // tell reports progress, one call at a time.
-func (r *Run) tell(ctx context.Context, p profile.Profile, o *coherence.Observation) {
+func (r *Run) tell(ctx context.Context, s observe.Session, o *observe.Observation) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 	if r.Progress != nil && ctx.Err() == nil {
-		r.Progress(p, o)
+		r.Progress(s, o)
 	}
 }
 
-// crowd knows who ran while others did.
-type crowd struct {
-	mu     sync.Mutex
-	inside map[*bool]bool // each one's mark: set when another is there too
+// group runs functions side by side, as many as it has slots.
+type group struct {
+	slots   chan struct{}
+	running sync.WaitGroup
+	mu      sync.Mutex
+	crash   *crash.Crash
 }
 
-func newCrowd() *crowd { return &crowd{inside: map[*bool]bool{}} }
-
-// enter returns leave, which reports whether another was inside meanwhile.
-func (c *crowd) enter() (leave func() bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	mark := new(bool)
-	for other := range c.inside {
-		*mark, *other = true, true
-	}
-	c.inside[mark] = true
-	return func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.inside, mark)
-		return *mark
-	}
+// run waits for a slot and runs f beside its caller.
+func (g *group) run(f func()) {
+	g.slots <- struct{}{}
+	g.running.Go(func() {
+		defer func() {
+			if c := crash.Recovered(recover()); c != nil {
+				g.mu.Lock()
+				g.crash = c
+				g.mu.Unlock()
+			}
+			<-g.slots
+		}()
+		f()
+	})
 }
 
-// observe discovers one profile over a connection of its own. It calls
-// answered when initialize has been answered as it should.
-func (r *Run) observe(ctx context.Context, p profile.Profile, answered func()) coherence.Observation {
-	o := coherence.Observation{Profile: p}
-	incomplete := func(f *mcp.Fault, stage diagnosis.Stage) coherence.Observation {
-		o.Tools, o.Instructions, o.NoTools = nil, nil, false
-		o.Diagnosis = &diagnosis.Diagnosis{Code: f.Code, Stage: stage, When: f.When | r.place()}
-		return o
-	}
-	timeout := time.Now().Add(r.Options.Timeout)
-	session, f := r.open(p)
-	if f != nil {
-		return incomplete(f, diagnosis.Start)
-	}
-	defer session.Close()
-	stage, f := r.exchange(ctx, session, &o, timeout, answered)
-	lines, broken := session.Noise()
-	o.Noise = lines
-	if f == nil {
-		return o
-	}
-	if f.Code == diagnosis.Timeout {
-		if lines > 0 {
-			f.When |= diagnosis.Noise
-		}
-		if broken {
-			f.When |= diagnosis.BrokenLines
-		}
-		if stage != diagnosis.Initialize && r.Options.Endpoint != nil && p.DeclaresRoots() && session.ServerRequests() == 0 {
-			f.When |= diagnosis.StandingStream
-		}
-	}
-	return incomplete(f, stage)
-}
-
-// exchange goes through the stages and fills o in. The settle window does not
-// count against the timeout.
-func (r *Run) exchange(ctx context.Context, session *mcp.Session, o *coherence.Observation, timeout time.Time, answered func()) (diagnosis.Stage, *mcp.Fault) {
-	timed, cancel := context.WithDeadline(ctx, timeout)
-	defer cancel()
-	hello, f := session.Initialize(timed)
-	if f != nil {
-		return diagnosis.Initialize, f
-	}
-	answered()
-	o.Instructions = hello.Instructions
-	if f := session.Initialized(timed); f != nil {
-		return diagnosis.Settle, f
-	}
-	if !hello.HasTools {
-		o.Tools, o.NoTools = []string{}, true
-		return "", nil
-	}
-	// The window adds its own length and no more: a server that asks without
-	// reading the replies would hold us in it.
-	timed, cancel = context.WithDeadline(ctx, timeout.Add(r.Options.Settle))
-	defer cancel()
-	if f := session.Idle(timed, r.Options.Settle); f != nil {
-		return diagnosis.Settle, f
-	}
-	tools, f := catalog(timed, session)
-	if f != nil {
-		return diagnosis.ToolsList, f
-	}
-	o.Tools = tools
-	return "", nil
-}
-
-// catalog reads all pages (MCP 2025-06-18, server/utilities/pagination).
-func catalog(ctx context.Context, session *mcp.Session) ([]string, *mcp.Fault) {
-	tools := []string{}
-	known := map[string]bool{}
-	add := func(name string) *mcp.Fault {
-		switch {
-		case !options.ValidName(name):
-			return &mcp.Fault{Code: diagnosis.EntryMalformed}
-		case known[name]:
-			return &mcp.Fault{Code: diagnosis.ToolDuplicate}
-		case len(tools) == maxTools:
-			return &mcp.Fault{Code: diagnosis.ToolLimit}
-		}
-		known[name] = true
-		tools = append(tools, name)
-		return nil
-	}
-	cursors := map[[32]byte]bool{}
-	var cursor *mcp.Cursor
-	for page := 1; ; page++ {
-		next, f := session.ListTools(ctx, cursor, add)
-		switch {
-		case f != nil:
-			return nil, f
-		case next == nil:
-			slices.Sort(tools)
-			return tools, nil
-		case cursors[next.Sum]:
-			return nil, &mcp.Fault{Code: diagnosis.CursorRepeated}
-		case page == maxPages:
-			return nil, &mcp.Fault{Code: diagnosis.PageLimit}
-		}
-		cursors[next.Sum] = true
-		cursor = next
+// wait waits for all. A panic in one of them goes on here, where the front end
+// can still say so.
+func (g *group) wait() {
+	g.running.Wait()
+	if g.crash != nil {
+		panic(g.crash)
 	}
 }
-
-func (r *Run) open(p profile.Profile) (*mcp.Session, *mcp.Fault) {
-	client := mcp.Client{Version: r.Version, Capabilities: p.Capabilities(), DeclaresRoots: p.DeclaresRoots()}
-	if o := r.Options; o.Endpoint != nil {
-		return mcp.OpenHTTP(mcp.Endpoint{URL: o.Endpoint, Loopback: o.Loopback, Authorization: o.Authorization}, client), nil
-	}
-	return mcp.OpenStdio(r.command(r.Options.Command), client)
-}
-
-func (r *Run) command(words []string) proc.Command {
-	return proc.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, Stderr: r.Stderr}
-}
-
-// place is what makes advice specific to where we run.
-func (r *Run) place() (when diagnosis.Circumstance) {
-	if r.InContainer {
-		when |= diagnosis.InContainer
-	}
-	if r.Options.Endpoint != nil {
-		when |= diagnosis.OverHTTP
-	}
-	if r.Options.Loopback {
-		when |= diagnosis.Loopback
-	}
-	return when
-}
-
-// Adopt prepares this process for servers whose descendants leave their
-// process group, and returns what ends those at the end of the run. It is
-// for a process that does nothing else.
-func Adopt() (sweep func()) { return proc.Adopt() }

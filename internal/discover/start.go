@@ -3,71 +3,108 @@ package discover
 import (
 	"context"
 	"net"
+	"net/http"
 	"time"
 
-	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/mcp"
+	"github.com/org/mcpeval-guidance/internal/observe"
+	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
 const (
-	startPoll = 50 * time.Millisecond  // from one look at the port to the next
-	startDial = 500 * time.Millisecond // for one look
+	startPoll = 50 * time.Millisecond  // from one request of readiness to the next
+	startDial = 500 * time.Millisecond // for one look at the port
 )
 
-// StartServer starts a command that serves the endpoint and waits until its
-// port accepts a connection, for as long as a profile may take. stop ends its
-// whole process group. Where the server does not come up, the observations
-// say so for every profile, and there is nothing to stop. The error is ctx's,
-// when that ended the wait.
-func (r *Run) StartServer(ctx context.Context, words []string) (stop func(), failed []coherence.Observation, _ error) {
-	fail := func(code diagnosis.Code) []coherence.Observation {
-		for _, p := range r.Options.Profiles {
-			failed = append(failed, coherence.Observation{
-				Profile:   p,
-				Diagnosis: &diagnosis.Diagnosis{Code: code, Stage: diagnosis.Start, When: r.place()},
-			})
+// Serve starts a command that serves the run's URL, observes every session, and
+// ends the command's whole process group (CONTRACT.md section 8,
+// start-command). The server is ready when the first request of the first
+// session is answered with anything that a server that is still starting does
+// not say, within the timeout. Where it does not come up, every observation
+// says so. The error is ctx's, when that ended the run.
+func (r *Run) Serve(ctx context.Context, launch options.Launch) ([]observe.Observation, error) {
+	plan := r.plan()
+	all := func(d diagnosis.Diagnosis) []observe.Observation {
+		var observations []observe.Observation
+		for _, s := range plan {
+			d.When |= r.place(s.entry)
+			observations = append(observations, observe.Observation{Session: s.Session, Diagnosis: &d})
 		}
-		return failed
+		return observations
 	}
 	// Another server on the port would be taken for ours.
-	if r.accepts(ctx) {
-		return nil, fail(diagnosis.PortTaken), nil
+	if accepts(ctx, plan[0].entry.Endpoint) {
+		return all(diagnosis.Diagnosis{Code: diagnosis.PortTaken, Stage: diagnosis.Start}), ctx.Err()
 	}
-	process, err := proc.Start(r.command(words), nil, nil)
+	process, err := proc.Start(r.command(launch), nil, nil)
 	if err != nil {
-		return nil, fail(diagnosis.StartFailed), nil
+		return all(diagnosis.Diagnosis{Code: diagnosis.StartFailed, Stage: diagnosis.Start, Detail: mcp.StartDetail(err)}), nil
 	}
-	timeout := time.NewTimer(r.Options.Timeout)
-	defer timeout.Stop()
-	for {
-		if r.accepts(ctx) {
-			return process.Stop, nil, nil
-		}
-		code := diagnosis.StartTimeout
-		select {
-		case <-time.After(startPoll):
-			if !process.Ended() {
-				continue
-			}
-			code = diagnosis.StartFailed
-		case <-timeout.C:
-		case <-ctx.Done():
-		}
-		process.Stop()
-		return nil, fail(code), ctx.Err()
-	}
+	defer process.Stop()
+	r.gate = &gate{process: process, until: time.Now().Add(r.Timing.Timeout)}
+	return r.Observe(ctx)
 }
 
-// accepts reports whether the endpoint's port accepts a connection.
-func (r *Run) accepts(ctx context.Context) bool {
-	u := r.Options.Endpoint
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+// gate is a server that is starting: the run's first session repeats its first
+// request until it is answered.
+type gate struct {
+	process *proc.Process
+	until   time.Time
+	open    bool
+	failed  *diagnosis.Diagnosis // the server did not come up
+}
+
+// wait judges the answer to a first request and reports whether it is to be
+// repeated. Only the run's first session comes here while the gate is closed.
+func (g *gate) wait(ctx context.Context, f *mcp.Fault) (again bool) {
+	if f == nil || !isStarting(f) {
+		g.open = f == nil || f.Code != diagnosis.Timeout || time.Now().Before(g.until)
+		if !g.open {
+			g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartTimeout, Stage: diagnosis.Start}
+		}
+		return false
 	}
-	dialer := net.Dialer{Timeout: startDial}
-	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	late := &diagnosis.Diagnosis{Code: diagnosis.StartTimeout, Stage: diagnosis.Start, Detail: diagnosis.Detail{HTTPStatus: f.Detail.HTTPStatus}}
+	select {
+	case <-time.After(startPoll):
+		switch {
+		case g.process.Ended():
+			g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartFailed, Stage: diagnosis.Start, Detail: mcp.EndDetail(g.process)}
+		case time.Now().After(g.until):
+			g.failed = late
+		}
+	case <-ctx.Done():
+		g.failed = late
+	}
+	return g.failed == nil
+}
+
+// isStarting reports whether a fault is what a server that is still starting,
+// or a proxy before it, says.
+func isStarting(f *mcp.Fault) bool {
+	switch f.Code {
+	case diagnosis.ConnectionRefused, diagnosis.TransportClosed:
+		return true
+	case diagnosis.HTTPStatus:
+		switch f.Detail.HTTPStatus {
+		case http.StatusNotFound, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+	}
+	return false
+}
+
+// accepts reports whether the endpoint's port accepts a connection on a
+// loopback address: what a rebound localhost names is not asked.
+func accepts(ctx context.Context, e *options.Endpoint) bool {
+	port := e.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[e.URL.Scheme]
+	}
+	dialer := net.Dialer{Timeout: startDial, ControlContext: mcp.LoopbackOnly}
+	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(e.URL.Hostname(), port))
 	if err != nil {
 		return false
 	}
