@@ -13,6 +13,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
 	"github.com/org/mcpeval-guidance/internal/mcp"
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/proc"
 	"github.com/org/mcpeval-guidance/internal/profile"
@@ -60,13 +61,13 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 		leave := crowd.enter()
 		results[i] = r.observe(ctx, profiles[i], answered)
 		beside[i] = leave() || beside[i]
-		if r.Options.Jobs == 1 {
+		if r.jobs() == 1 {
 			r.sweep()
 		}
 		r.tell(ctx, profiles[i], &results[i])
 	}
 
-	slots := make(chan struct{}, r.Options.Jobs)
+	slots := make(chan struct{}, r.jobs())
 	panicked := make(chan any, len(profiles))
 	var running sync.WaitGroup
 	launch := func(i int, answered func()) {
@@ -112,7 +113,7 @@ func (r *Run) Profiles(ctx context.Context) ([]coherence.Observation, error) {
 // sweep makes sure that each server is gone before the next one starts. A
 // server behind a URL, which start-command may have started, lives on.
 func (r *Run) sweep() {
-	if r.Sweep != nil && r.Options.Endpoint == nil {
+	if r.Sweep != nil && r.entry().Endpoint == nil {
 		r.Sweep()
 	}
 }
@@ -170,7 +171,7 @@ func (r *Run) observe(ctx context.Context, p profile.Profile, answered func()) c
 		o.Diagnosis = &diagnosis.Diagnosis{Code: f.Code, Stage: stage, When: f.When | r.place()}
 		return o
 	}
-	timeout := time.Now().Add(r.Options.Timeout)
+	timeout := time.Now().Add(r.Options.Timing.Timeout)
 	session, f := r.open(p)
 	if f != nil {
 		return incomplete(f, diagnosis.Start)
@@ -189,7 +190,7 @@ func (r *Run) observe(ctx context.Context, p profile.Profile, answered func()) c
 		if broken {
 			f.When |= diagnosis.BrokenLines
 		}
-		if stage != diagnosis.Initialize && r.Options.Endpoint != nil && p.DeclaresRoots() && session.ServerRequests() == 0 {
+		if stage != diagnosis.Initialize && r.entry().Endpoint != nil && p.DeclaresRoots() && session.ServerRequests() == 0 {
 			f.When |= diagnosis.StandingStream
 		}
 	}
@@ -216,9 +217,9 @@ func (r *Run) exchange(ctx context.Context, session *mcp.Session, o *coherence.O
 	}
 	// The window adds its own length and no more: a server that asks without
 	// reading the replies would hold us in it.
-	timed, cancel = context.WithDeadline(ctx, timeout.Add(r.Options.Settle))
+	timed, cancel = context.WithDeadline(ctx, timeout.Add(r.Options.Timing.Settle))
 	defer cancel()
-	if f := session.Idle(timed, r.Options.Settle); f != nil {
+	if f := session.Idle(timed, r.Options.Timing.Settle); f != nil {
 		return diagnosis.Settle, f
 	}
 	tools, f := catalog(timed, session)
@@ -233,17 +234,17 @@ func (r *Run) exchange(ctx context.Context, session *mcp.Session, o *coherence.O
 func catalog(ctx context.Context, session *mcp.Session) ([]string, *mcp.Fault) {
 	tools := []string{}
 	known := map[string]bool{}
-	add := func(name string) *mcp.Fault {
+	add := func(tool string) *mcp.Fault {
 		switch {
-		case !options.ValidName(name):
+		case !name.Valid(tool):
 			return &mcp.Fault{Code: diagnosis.EntryMalformed}
-		case known[name]:
+		case known[tool]:
 			return &mcp.Fault{Code: diagnosis.ToolDuplicate}
 		case len(tools) == maxTools:
 			return &mcp.Fault{Code: diagnosis.ToolLimit}
 		}
-		known[name] = true
-		tools = append(tools, name)
+		known[tool] = true
+		tools = append(tools, tool)
 		return nil
 	}
 	cursors := map[[32]byte]bool{}
@@ -268,14 +269,34 @@ func catalog(ctx context.Context, session *mcp.Session) ([]string, *mcp.Fault) {
 
 func (r *Run) open(p profile.Profile) (*mcp.Session, *mcp.Fault) {
 	client := mcp.Client{Version: r.Version, Capabilities: p.Capabilities(), DeclaresRoots: p.DeclaresRoots()}
-	if o := r.Options; o.Endpoint != nil {
-		return mcp.OpenHTTP(mcp.Endpoint{URL: o.Endpoint, Loopback: o.Loopback, Authorization: o.Authorization}, client), nil
+	e := r.entry()
+	if e.Endpoint == nil {
+		return mcp.OpenStdio(r.command(*e.Launch), client)
 	}
-	return mcp.OpenStdio(r.command(r.Options.Command), client)
+	endpoint := mcp.Endpoint{URL: e.Endpoint.URL, Loopback: e.Endpoint.Loopback}
+	for _, h := range e.Endpoint.Headers {
+		if h.Name == "Authorization" {
+			endpoint.Authorization = h.Value.Reveal()
+		}
+	}
+	return mcp.OpenHTTP(endpoint, client), nil
 }
 
-func (r *Run) command(words []string) proc.Command {
-	return proc.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, Stderr: r.Stderr}
+// entry is the one configuration that is discovered so far.
+func (r *Run) entry() options.Entry { return r.Options.Target.Entries[0] }
+
+func (r *Run) jobs() int {
+	switch {
+	case r.Options.Timing.Jobs != 0:
+		return r.Options.Timing.Jobs
+	case r.entry().Endpoint != nil:
+		return 1 // a URL is one server, not five
+	}
+	return options.MaxJobs
+}
+
+func (r *Run) command(l options.Launch) proc.Command {
+	return proc.Command{Args: l.Args, Dir: l.Dir, Env: l.Env, Stderr: r.Stderr}
 }
 
 // place is what makes advice specific to where we run.
@@ -283,10 +304,10 @@ func (r *Run) place() (when diagnosis.Circumstance) {
 	if r.InContainer {
 		when |= diagnosis.InContainer
 	}
-	if r.Options.Endpoint != nil {
+	if r.entry().Endpoint != nil {
 		when |= diagnosis.OverHTTP
 	}
-	if r.Options.Loopback {
+	if e := r.entry().Endpoint; e != nil && e.Loopback {
 		when |= diagnosis.Loopback
 	}
 	return when

@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/proc"
 )
 
@@ -20,7 +21,7 @@ const (
 // whole process group. Where the server does not come up, the observations
 // say so for every profile, and there is nothing to stop. The error is ctx's,
 // when that ended the wait.
-func (r *Run) StartServer(ctx context.Context, words []string) (stop func(), failed []coherence.Observation, _ error) {
+func (r *Run) StartServer(ctx context.Context, start options.Launch) (stop func(), failed []coherence.Observation, _ error) {
 	fail := func(code diagnosis.Code) []coherence.Observation {
 		for _, p := range r.Options.Profiles {
 			failed = append(failed, coherence.Observation{
@@ -34,11 +35,11 @@ func (r *Run) StartServer(ctx context.Context, words []string) (stop func(), fai
 	if r.accepts(ctx) {
 		return nil, fail(diagnosis.PortTaken), nil
 	}
-	process, err := proc.Start(r.command(words), nil, nil)
+	process, err := proc.Start(r.command(start), nil, nil)
 	if err != nil {
 		return nil, fail(diagnosis.StartFailed), nil
 	}
-	timeout := time.NewTimer(r.Options.Timeout)
+	timeout := time.NewTimer(r.Options.Timing.Timeout)
 	defer timeout.Stop()
 	for {
 		if r.accepts(ctx) {
@@ -61,7 +62,7 @@ func (r *Run) StartServer(ctx context.Context, words []string) (stop func(), fai
 
 // accepts reports whether the endpoint's port accepts a connection.
 func (r *Run) accepts(ctx context.Context) bool {
-	u := r.Options.Endpoint
+	u := r.entry().Endpoint.URL
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
