@@ -26,7 +26,6 @@ const DefaultReportPath = "mcpeval-guidance.json"
 // judges as it judges a command line's, and what only the Action has.
 type Inputs struct {
 	Raw              options.Raw
-	StartCommand     []string // serves the URL; nil for none
 	InstructionFiles []string // relative to the workspace
 	ReportPath       string   // relative to the workspace
 	Workspace        *Workspace
@@ -45,21 +44,31 @@ func (e *Error) Error() string {
 	return "input " + e.Input + ": " + e.Problem
 }
 
-// inputOf maps options to the inputs that have another name.
-var inputOf = map[string]string{
-	"profile":      "profiles",
-	"require-tool": "require-tools",
-	"command":      "server-command",
-	"target":       "server-command, url, config",
-}
-
 // Explain turns an option's error into the input's.
 func Explain(err *options.Error) *Error {
-	input := err.Option
-	if name, ok := inputOf[input]; ok {
-		input = name
+	return &Error{Input: words(err.Option), Problem: err.In(words)}
+}
+
+// words has the inputs' word for each option, and for the advice that options
+// leaves to a front end.
+func words(option string) string {
+	switch option {
+	case "profile", "protocol", "require-tool":
+		return option + "s"
+	case "entry":
+		return "entries"
+	case "command":
+		return "server-command"
+	case "target":
+		return "server-command, url, config"
+	case "write-command":
+		return "write the program and its arguments"
+	case "several":
+		return "separate names with commas, blanks or line ends"
+	case "allow-remote-http":
+		return "allow-remote-http: true"
 	}
-	return &Error{Input: input, Problem: err.Problem}
+	return option
 }
 
 // Mask hides the Authorization value in the log. It must come before
@@ -113,11 +122,8 @@ func (a *Action) Inputs() (Inputs, error) {
 	if raw.Command, err = a.command("server-command"); err != nil {
 		return in, err
 	}
-	if in.StartCommand, err = a.command("start-command"); err != nil {
+	if raw.StartCommand, err = a.command("start-command"); err != nil {
 		return in, err
-	}
-	if in.StartCommand != nil && raw.URL == nil {
-		return in, &Error{"start-command", "needs url: it starts the server that serves that URL"}
 	}
 	return in, a.paths(&in)
 }

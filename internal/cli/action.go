@@ -45,9 +45,6 @@ func (a *app) act(act *action.Action) action.Outcome {
 	if err == nil {
 		opts, err = options.New(in.Raw)
 	}
-	if err == nil && in.StartCommand != nil && !opts.Loopback {
-		err = &action.Error{Input: "start-command", Problem: "needs a loopback url: the server runs in this container"}
-	}
 	if err != nil {
 		var invalid *options.Error
 		if errors.As(err, &invalid) {
@@ -57,7 +54,7 @@ func (a *app) act(act *action.Action) action.Outcome {
 		return summarized(act, action.UsageSummary("Invalid "+err.Error()), action.Outcome{ExitStatus: report.ExitUsage})
 	}
 
-	observations, err := a.observe(act, opts, in.StartCommand)
+	observations, err := a.observe(act, opts)
 	if err != nil {
 		return summarized(act, action.InterruptedSummary, action.Outcome{ExitStatus: a.interrupted()})
 	}
@@ -83,16 +80,16 @@ func (a *app) act(act *action.Action) action.Outcome {
 // observe runs discovery, with the server that start-command names around it.
 // Before it returns, everything that was started has ended: nothing writes to
 // the runner's files beside us.
-func (a *app) observe(act *action.Action, opts options.Options, start []string) ([]coherence.Observation, error) {
+func (a *app) observe(act *action.Action, opts options.Options) ([]coherence.Observation, error) {
 	defer act.GuardCommandFiles()()
 	sweep := discover.Adopt()
 	defer sweep()
 	run := a.newRun(opts)
 	run.Sweep = sweep
 	run.InContainer = run.InContainer || !onRunner()
-	if start != nil {
+	if start := opts.Target.Start; start != nil {
 		end := act.Group("Start the server")
-		stop, failed, err := run.StartServer(a.ctx, start)
+		stop, failed, err := run.StartServer(a.ctx, *start)
 		if err != nil || failed != nil {
 			act.Logf("the server did not come up")
 			end()

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/org/mcpeval-guidance/internal/demo"
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/report"
 	"github.com/org/mcpeval-guidance/schema"
@@ -217,7 +218,7 @@ func (a *app) parse(args []string) (command string, line commandLine, err error)
 		kong.Writers(a.Out, a.Err),
 		kong.Exit(func(int) { panic(helpShown{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: false}),
-		kong.Vars{"names": options.NameGrammar},
+		kong.Vars{"names": name.Grammar},
 	)
 	if err != nil {
 		return "", line, err
@@ -277,11 +278,24 @@ func usageError(err error) error {
 	return errors.New("the command line cannot be read")
 }
 
-// nameOf names the options that are no flags.
-var nameOf = map[string]string{
-	"target":             "-- COMMAND, --url URL, --config FILE",
-	"command":            "COMMAND",
-	"http-authorization": "MCPEVAL_HTTP_AUTHORIZATION",
+// words has the command line's word for each option, and for the advice that
+// options leaves to a front end.
+func words(option string) string {
+	switch option {
+	case "target":
+		return "-- COMMAND, --url URL, --config FILE"
+	case "command":
+		return "COMMAND"
+	case "write-command":
+		return "write the server's command after --"
+	case "several":
+		return "give the flag once for each tool"
+	case "http-authorization":
+		return "MCPEVAL_HTTP_AUTHORIZATION"
+	case "http-headers":
+		return "MCPEVAL_HTTP_HEADERS"
+	}
+	return "--" + option
 }
 
 // usage reports an invalid invocation.
@@ -289,11 +303,7 @@ func (a *app) usage(err error) int {
 	var invalid *options.Error
 	message := err.Error()
 	if errors.As(err, &invalid) {
-		name, ok := nameOf[invalid.Option]
-		if !ok {
-			name = "--" + invalid.Option
-		}
-		message = name + ": " + invalid.Problem
+		message = words(invalid.Option) + ": " + invalid.In(words)
 	}
 	fmt.Fprintf(a.Err, "mcpeval: %s\nsee mcpeval guidance --help\n", message)
 	return report.ExitUsage

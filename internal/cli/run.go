@@ -7,6 +7,7 @@ import (
 
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/discover"
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/profile"
 	"github.com/org/mcpeval-guidance/internal/report"
@@ -26,7 +27,7 @@ func (a *app) check(opts options.Options) int {
 	defer sweep()
 	run := a.newRun(opts)
 	run.Sweep = sweep
-	if opts.ShowServerStderr {
+	if opts.Output.ShowServerStderr {
 		run.Stderr = a.Err
 	}
 	if isTerminal(a.Err) {
@@ -42,7 +43,7 @@ func (a *app) check(opts options.Options) int {
 	for _, remark := range r.Remarks() {
 		fmt.Fprintf(a.Err, "mcpeval: %s\n", remark)
 	}
-	err = a.render(r, opts.Format)
+	err = a.render(r, opts.Output.Format)
 	switch {
 	case errors.Is(err, report.ErrInvalid):
 		fmt.Fprintf(a.Err, "mcpeval: %s\n", brokenReport)
@@ -62,13 +63,20 @@ func (a *app) newRun(opts options.Options) *discover.Run {
 func settings(opts options.Options, version string) coherence.Settings {
 	return coherence.Settings{
 		Version:       version,
-		Server:        opts.Server,
-		SettleMS:      int(opts.Settle.Milliseconds()),
-		TimeoutMS:     int(opts.Timeout.Milliseconds()),
-		Jobs:          opts.Jobs,
-		RequiredTools: opts.RequiredTools,
-		Acknowledged:  opts.Acknowledged,
+		Server:        string(opts.Output.Server),
+		SettleMS:      int(opts.Timing.Settle.Milliseconds()),
+		TimeoutMS:     int(opts.Timing.Timeout.Milliseconds()),
+		Jobs:          opts.Timing.Jobs,
+		RequiredTools: texts(opts.Gate.Required),
+		Acknowledged:  texts(opts.Gate.Acknowledged),
 	}
+}
+
+func texts(names []name.Name) (list []string) {
+	for _, n := range names {
+		list = append(list, string(n))
+	}
+	return list
 }
 
 func (a *app) render(r report.Report, format options.Format) error {
@@ -116,7 +124,7 @@ func (a *app) demo(command demoCommand) int {
 	status := a.check(opts)
 	if status <= report.ExitDefects {
 		out := a.Out
-		if opts.Format != options.Text {
+		if opts.Output.Format != options.Text {
 			out = a.Err
 		}
 		fmt.Fprintln(out, "\nCheck your own server: mcpeval guidance --server NAME -- COMMAND [ARG...]")

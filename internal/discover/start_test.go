@@ -53,11 +53,18 @@ func startRun(t *testing.T, act string) (*Run, string) {
 	listener.Close()
 	return &Run{Options: options.Options{
 		Profiles: []profile.Profile{profile.None, profile.All},
-		Timeout:  time.Minute,
-		Endpoint: &url.URL{Scheme: "http", Host: address, Path: "/mcp"},
-		Loopback: true,
-		Environ:  append(os.Environ(), actVar+"="+act, addressVar+"="+address),
+		Timing:   options.Timing{Timeout: time.Minute},
+		Target: options.Target{
+			Entries: []options.Entry{{Endpoint: &options.Endpoint{URL: &url.URL{Scheme: "http", Host: address, Path: "/mcp"}, Loopback: true}}},
+			Start:   &options.Launch{Env: append(os.Environ(), actVar+"="+act, addressVar+"="+address)},
+		},
 	}}, address
+}
+
+func launch(r *Run, words []string) options.Launch {
+	start := *r.Options.Target.Start
+	start.Args = words
+	return start
 }
 
 func self(t *testing.T) []string {
@@ -72,7 +79,7 @@ func self(t *testing.T) []string {
 func TestStartServer(t *testing.T) {
 	t.Parallel()
 	r, address := startRun(t, "listens")
-	stop, failed, err := r.StartServer(t.Context(), self(t))
+	stop, failed, err := r.StartServer(t.Context(), launch(r, self(t)))
 	if err != nil || failed != nil {
 		t.Fatal(failed, err)
 	}
@@ -103,12 +110,12 @@ func TestStartServerFails(t *testing.T) {
 			t.Parallel()
 			r, _ := startRun(t, row.act)
 			if row.code == diagnosis.StartTimeout {
-				r.Options.Timeout = time.Second
+				r.Options.Timing.Timeout = time.Second
 			}
 			if row.command == nil {
 				row.command = self(t)
 			}
-			_, failed, err := r.StartServer(t.Context(), row.command)
+			_, failed, err := r.StartServer(t.Context(), launch(r, row.command))
 			if err != nil || len(failed) != 2 {
 				t.Fatalf("%v, %v", failed, err)
 			}
@@ -129,7 +136,7 @@ func TestStartServerWherePortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	_, failed, err := r.StartServer(t.Context(), self(t))
+	_, failed, err := r.StartServer(t.Context(), launch(r, self(t)))
 	if err != nil || len(failed) != 2 || failed[0].Diagnosis.Code != diagnosis.PortTaken {
 		t.Errorf("%+v, %v", failed, err)
 	}
@@ -140,7 +147,7 @@ func TestStartServerInterrupted(t *testing.T) {
 	r, _ := startRun(t, "hangs")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, _, err := r.StartServer(ctx, self(t)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := r.StartServer(ctx, launch(r, self(t))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, not the context's error", err)
 	}
 }

@@ -39,9 +39,9 @@ var systems = []string{"linux", "darwin", "windows"}
 // in one direction: options, discover, coherence, report.
 var mayImport = map[string][]string{
 	"":                    {"internal/cli"},
-	"internal/cli":        {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/options", "internal/profile", "internal/report", "schema"},
+	"internal/cli":        {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/name", "internal/options", "internal/profile", "internal/report", "schema"},
 	"internal/action":     {"internal/diagnosis", "internal/options", "internal/profile", "internal/report"},
-	"internal/discover":   {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/options", "internal/proc", "internal/profile"},
+	"internal/discover":   {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/name", "internal/options", "internal/proc", "internal/profile"},
 	"internal/coherence":  {"internal/diagnosis", "internal/profile", "internal/report"},
 	"internal/report":     {"internal/diagnosis", "internal/profile", "schema"},
 	"internal/mcp":        {"internal/diagnosis", "internal/proc", "internal/strictjson"},
@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"internal/strictjson": {},
 	"internal/name":       {},
 	"internal/protocol":   {},
-	"internal/options":    {"internal/profile"},
+	"internal/options":    {"internal/name", "internal/profile", "internal/protocol"},
 	"internal/profile":    {},
 	"internal/diagnosis":  {},
 	"internal/demo":       {},

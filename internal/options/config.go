@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/org/mcpeval-guidance/internal/name"
 )
 
 // maxConfigBytes bounds an mcpServers file; real ones have a few KiB.
@@ -38,9 +40,28 @@ func (e configEntry) hasNull() bool {
 	return slices.Contains(e.Args, nil) || slices.Contains(slices.Collect(maps.Values(e.Env)), nil)
 }
 
+func configured(raw Raw, environ []string, given []Header) ([]Entry, *Error) {
+	if raw.Server == nil {
+		return nil, invalid("server", "required: with --config it names the entry of the file")
+	}
+	target, err := loadConfig(*raw.Config, *raw.Server, environ)
+	if err != nil {
+		return nil, err.(*Error)
+	}
+	if target.url != nil {
+		e, err := endpoint("url", *target.url, raw.AllowRemoteHTTP)
+		if err != nil {
+			return nil, err
+		}
+		e.Headers = given
+		return []Entry{{Label: name.Label(*raw.Server), Endpoint: e}}, nil
+	}
+	return []Entry{{Label: name.Label(*raw.Server), Launch: &Launch{Args: target.command, Env: append(environ, target.env...), Dir: raw.Dir}}}, usable("command", target.command)
+}
+
 // loadConfig reads the entry called name from an mcpServers file. Its errors
 // name keys, never values.
-func loadConfig(file, name string, environ []string) (configTarget, error) {
+func loadConfig(file, server string, environ []string) (configTarget, error) {
 	bad := func(format string, args ...any) (configTarget, error) {
 		return configTarget{}, invalid("config", format, args...)
 	}
@@ -62,11 +83,11 @@ func loadConfig(file, name string, environ []string) (configTarget, error) {
 	if servers == nil {
 		return bad("the file has no key mcpServers (or servers, as VS Code has it)")
 	}
-	raw, ok := servers[name]
+	raw, ok := servers[server]
 	if !ok {
 		return bad("the file's %s has no entry of the name given as --server", top)
 	}
-	key := top + "." + safeKey(name)
+	key := top + "." + safeKey(server)
 	var entry configEntry
 	if err := json.Unmarshal(raw, &entry); err != nil || entry.hasNull() {
 		return bad("%s: command and url must be strings, args a list of strings, env an object of strings", key)
@@ -101,15 +122,15 @@ func loadConfig(file, name string, environ []string) (configTarget, error) {
 			target.command = append(target.command, expand(key+".args", *arg))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(entry.Env)) {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
+	for _, variable := range slices.Sorted(maps.Keys(entry.Env)) {
+		if variable == "" || strings.ContainsAny(variable, "=\x00") {
 			return bad("%s.env: a variable's name is empty or has a = in it", key)
 		}
-		value := expand(key+".env."+safeKey(name), *entry.Env[name])
+		value := expand(key+".env."+safeKey(variable), *entry.Env[variable])
 		if strings.ContainsRune(value, 0) {
-			return bad("%s.env.%s: has a NUL character", key, safeKey(name))
+			return bad("%s.env.%s: has a NUL character", key, safeKey(variable))
 		}
-		target.env = append(target.env, name+"="+value)
+		target.env = append(target.env, variable+"="+value)
 	}
 	return target, failed
 }
@@ -154,7 +175,7 @@ func environMap(environ []string) map[string]string {
 // safeKey keeps a key that is a plain name and hides any other: a secret in
 // the wrong place must not be echoed.
 func safeKey(key string) string {
-	if ValidName(key) {
+	if name.Valid(key) {
 		return key
 	}
 	return "(an unusual name)"

@@ -6,7 +6,6 @@ package options
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 )
 
 // Defaults and limits of the options (CONTRACT.md section 2).
@@ -22,15 +23,16 @@ const (
 	DefaultSettleMS = 1500 // milliseconds; the reference server asks for roots 350 ms after initialized
 	MaxSettleMS     = 5000 // milliseconds
 
-	DefaultTimeoutMS = 60000  // milliseconds, one profile; a cold npx or uvx installs within it
+	DefaultTimeoutMS = 60000  // milliseconds, one session; a cold npx or uvx installs within it
 	MinTimeoutMS     = 1000   // milliseconds
 	MaxTimeoutMS     = 600000 // milliseconds
 
-	MaxJobs = 5 // profiles at a time: one for each profile there is
+	MaxJobs     = 5  // sessions at a time
+	MaxSessions = 60 // entries x protocols x profiles
 
-	MaxNameBytes          = 128  // a label or a tool name
-	MaxAuthorizationBytes = 8192 // what common servers take as one header
-	maxURLBytes           = 8192 // longer than any endpoint, short enough for every server
+	MaxHeaderBytes = 8192 // one header's value: what common servers take
+	MaxHeaders     = 32   // of the user's, Authorization not counted
+	maxURLBytes    = 8192 // longer than any endpoint, short enough for every server
 )
 
 // Format is a rendering of the report.
@@ -41,176 +43,227 @@ const (
 	Text     Format = "text"
 	JSON     Format = "json"
 	Markdown Format = "markdown"
+	SARIF    Format = "sarif"
 )
 
 // formats lists the values of --format for messages and help.
-var formats = []Format{Text, JSON, Markdown}
+var formats = []Format{Text, JSON, Markdown, SARIF}
 
 // Raw is what a front end read, before any judgement. A nil pointer is an
 // option that was not given; a list keeps empty elements, so that they can be
 // refused.
 type Raw struct {
 	Server           *string
+	DefaultServer    string // the label where nothing else gives one; may be empty
 	Profiles         []string
+	Protocols        []string
+	References       []string
 	RequireTools     []string
+	Acknowledge      []string
 	SettleMS         *string
 	TimeoutMS        *string
 	Jobs             *string
 	Format           *string
-	URL              *string
-	AllowRemoteHTTP  bool
-	Config           *string // an mcpServers file
-	Acknowledge      []string
 	ShowServerStderr bool
-	Authorization    *string  // the Authorization header's value
-	Command          []string // nil when there was none
-	Dir              string   // where the server starts; empty: here
-	Environ          []string // ours, as os.Environ has it; the server's is made from it
+
+	// The target: one of URL, Command and Config.
+	URL             *string
+	AllowRemoteHTTP bool
+	Command         []string // nil when there was none
+	Config          *string  // a configuration file
+	Entries         []string // keys of it
+	StartCommand    []string // serves the URL; nil for none
+	Dir             string   // where commands start; empty: here, or where the file says
+	Confine         string   // the folder that a file's paths must not leave; empty: anywhere
+
+	Authorization *string // the Authorization header's value
+	Headers       *string // lines "Name: value"
+
+	Environ []string // ours, as os.Environ has it; the server's is made from it
 }
 
-// Options are validated and never change after New. Exactly one of Command
-// and Endpoint is set.
+// Options are validated and never change after New.
 type Options struct {
-	Server           string
-	Profiles         []profile.Profile // in report order, at least one
-	RequiredTools    []string          // sorted, unique
-	Settle           time.Duration
-	Timeout          time.Duration // one profile, the settle window not counted
-	Jobs             int
-	Format           Format
-	Command          []string
-	Environ          []string // the server's whole environment, KEY=VALUE
-	Dir              string
-	Endpoint         *url.URL
-	Loopback         bool     // the endpoint must be reached on a loopback address
-	Acknowledged     []string // sorted, unique
-	ShowServerStderr bool
-	Authorization    string
+	Target     Target
+	Timing     Timing
+	Gate       Gate
+	Output     Output
+	Profiles   []profile.Profile  // in report order, at least one
+	Protocols  []protocol.Version // ascending, at least one
+	References References
 }
+
+// Target is what is checked: one configuration of a server, or several of
+// which each makes sessions of its own.
+type Target struct {
+	Entries []Entry // in the order given, at least one
+	Start   *Launch // serves the one entry's endpoint; nil for none
+}
+
+// Entry is one configuration of the server. Exactly one of Launch and
+// Endpoint is set.
+type Entry struct {
+	Label    name.Name // empty where no configuration file was given
+	Launch   *Launch
+	Endpoint *Endpoint
+}
+
+// Launch starts a stdio server.
+type Launch struct {
+	Args []string // the program first; not empty
+	Env  []string // the server's whole environment, KEY=VALUE; of a repeated key the last counts
+	Dir  string   // empty: here
+}
+
+// Endpoint is a Streamable HTTP server.
+type Endpoint struct {
+	URL      *url.URL
+	Loopback bool     // it must be reached on a loopback address
+	Headers  []Header // beside those of the protocol; Authorization is one of them
+}
+
+// Timing is how long is waited, and how much is done side by side.
+type Timing struct {
+	Settle  time.Duration
+	Timeout time.Duration // one session, the settle window not counted
+	Jobs    int           // 0 where it was not given: 5 for a command, 1 for a URL
+}
+
+// Gate has the tools that a maintainer wrote down. Both lists are sorted and
+// unique.
+type Gate struct {
+	Required     []name.Name // every session must list them
+	Acknowledged []name.Name // their candidates have been reviewed
+}
+
+// Output is what is printed, beside what was found.
+type Output struct {
+	Server           name.Name // the report's label
+	Format           Format
+	ShowServerStderr bool
+}
+
+// References is what counts as a reference beside inline code in instructions
+// (CONTRACT.md section 3.4).
+type References struct{ Words, Descriptions, Unlisted bool }
 
 // Error is an invalid option. Neither field ever holds a value that was
 // given: it may be a URL, a command or a secret.
 type Error struct {
 	// Option is the flag's name without dashes, "command" for COMMAND, or
 	// "target" for the three that say which server to check.
-	Option  string
-	Problem string // what to correct
+	Option string
+	// Problem says what to correct. In braces stand names of other options,
+	// such as {config}, and of advice that each front end words for itself.
+	Problem string
 }
 
 func (e *Error) Error() string {
 	return e.Option + ": " + e.Problem
 }
 
-func invalid(option, format string, args ...any) *Error {
-	return &Error{Option: option, Problem: fmt.Sprintf(format, args...)}
+var braces = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// In returns the problem as a front end says it: words has its word for an
+// option.
+func (e *Error) In(words func(option string) string) string {
+	return braces.ReplaceAllStringFunc(e.Problem, func(option string) string {
+		return words(option[1 : len(option)-1])
+	})
 }
 
-// NameGrammar says in words what ValidName accepts.
-const NameGrammar = "1 to 128 characters out of A-Z a-z 0-9 _ . : -"
-
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,128}$`)
-
-// ValidName reports whether s is a valid label or tool name
-// (CONTRACT.md sections 2 and 4.3).
-func ValidName(s string) bool {
-	return len(s) <= MaxNameBytes && namePattern.MatchString(s)
+func invalid(option, format string, args ...any) *Error {
+	return &Error{Option: option, Problem: fmt.Sprintf(format, args...)}
 }
 
 // New validates everything, the combinations first. The error is always an
 // *Error.
 func New(raw Raw) (Options, error) {
-	opts := Options{Environ: serverEnviron(raw.Environ)}
-	if err := target(raw, &opts); err != nil {
-		return Options{}, err
-	}
-	steps := []func(Raw, *Options) *Error{server, profiles, numbers, format, tools, authorization}
+	var opts Options
+	steps := []func(Raw, *Options) *Error{target, server, profiles, protocols, sessions, references, numbers, format, tools}
 	for _, step := range steps {
 		if err := step(raw, &opts); err != nil {
 			return Options{}, err
 		}
 	}
-	opts.Dir = raw.Dir
-	opts.ShowServerStderr = raw.ShowServerStderr
+	opts.Output.ShowServerStderr = raw.ShowServerStderr
 	return opts, nil
 }
 
-func target(raw Raw, opts *Options) error {
-	given := 0
-	for _, is := range []bool{raw.URL != nil, raw.Command != nil, raw.Config != nil} {
-		if is {
-			given++
-		}
-	}
-	if given == 0 {
-		return invalid("target", "give one of them: it says which server to check")
-	}
-	if given > 1 {
-		return invalid("target", "give exactly one of them, not several")
-	}
-	if raw.Config != nil {
-		if raw.Server == nil {
-			return invalid("server", "required: with --config it names the entry of the file")
-		}
-		entry, err := loadConfig(*raw.Config, *raw.Server, opts.Environ)
-		if err != nil {
-			return err
-		}
-		if entry.url != nil {
-			raw.URL = entry.url
-		}
-		raw.Command, opts.Environ = entry.command, append(opts.Environ, entry.env...)
-	}
-	if raw.URL != nil {
-		if err := endpoint(*raw.URL, raw.AllowRemoteHTTP, opts); err != nil {
-			return err
-		}
-		return nil
-	}
-	if len(raw.Command) == 0 || raw.Command[0] == "" {
-		return invalid("command", "empty: write the server's command after --")
-	}
-	for _, word := range raw.Command {
-		if strings.ContainsRune(word, 0) {
-			return invalid("command", "has a NUL character, which no command can have")
-		}
-	}
-	opts.Command = slices.Clone(raw.Command)
-	return nil
-}
-
 func server(raw Raw, opts *Options) *Error {
-	if raw.Server == nil {
-		return invalid("server", "required: a label for the report, %s", NameGrammar)
+	given := ""
+	switch {
+	case raw.Server != nil:
+		given = *raw.Server
+	case len(opts.Target.Entries) == 1 && opts.Target.Entries[0].Label != "":
+		given = string(opts.Target.Entries[0].Label)
+	case raw.DefaultServer != "":
+		given = raw.DefaultServer
+	default:
+		return invalid("server", "required: a label for the report, %s", name.Grammar)
 	}
-	if !ValidName(*raw.Server) {
-		return invalid("server", "must be %s", NameGrammar)
+	label, ok := name.Parse(given)
+	if !ok {
+		return invalid("server", "must be %s", name.Grammar)
 	}
-	opts.Server = *raw.Server
+	opts.Output.Server = label
 	return nil
 }
 
-func profiles(raw Raw, opts *Options) *Error {
-	if raw.Profiles == nil {
-		opts.Profiles = profile.Every()
-		return nil
+// chosen parses the values of a repeatable option and puts them into the order
+// of every; without any it returns standard.
+func chosen[T comparable](option string, given []string, every, standard []T, parse func(string) (T, bool)) ([]T, *Error) {
+	if given == nil {
+		return standard, nil
 	}
-	chosen := map[profile.Profile]bool{}
-	for _, name := range raw.Profiles {
-		p, ok := profile.Parse(name)
+	wanted := map[T]bool{}
+	for _, text := range given {
+		value, ok := parse(text)
 		if !ok {
-			return invalid("profile", "must be one of %s", join(profile.Every()))
+			return nil, invalid(option, "must be one of %s", join(every))
 		}
-		chosen[p] = true
+		wanted[value] = true
 	}
-	for _, p := range profile.Every() {
-		if chosen[p] {
-			opts.Profiles = append(opts.Profiles, p)
-		}
+	if len(wanted) == 0 {
+		return nil, invalid(option, "empty: leave it out, or name some of %s", join(every))
 	}
-	if len(opts.Profiles) == 0 {
-		return invalid("profile", "empty: leave it out for all five, or name some of %s", join(profile.Every()))
+	return slices.DeleteFunc(slices.Clone(every), func(value T) bool { return !wanted[value] }), nil
+}
+
+func profiles(raw Raw, opts *Options) (err *Error) {
+	opts.Profiles, err = chosen("profile", raw.Profiles, profile.Every(), profile.Every(), profile.Parse)
+	return err
+}
+
+func protocols(raw Raw, opts *Options) (err *Error) {
+	opts.Protocols, err = chosen("protocol", raw.Protocols, protocol.Every(), []protocol.Version{protocol.Default}, protocol.Parse)
+	return err
+}
+
+func sessions(_ Raw, opts *Options) *Error {
+	entries, protocols, profiles := len(opts.Target.Entries), len(opts.Protocols), len(opts.Profiles)
+	if entries*protocols*profiles > MaxSessions {
+		return invalid("target", "%d entries x %d protocols x %d profiles are more than %d sessions: choose fewer with {entry}, {protocol} or {profile}",
+			entries, protocols, profiles, MaxSessions)
 	}
 	return nil
+}
+
+// The values of --references.
+const (
+	code         = "code" // always counts
+	words        = "words"
+	descriptions = "descriptions"
+	unlisted     = "unlisted"
+	all          = "all"
+)
+
+func references(raw Raw, opts *Options) *Error {
+	every := []string{code, words, descriptions, unlisted, all}
+	given, err := chosen("references", raw.References, every, nil, func(text string) (string, bool) { return text, slices.Contains(every, text) })
+	has := func(value string) bool { return slices.Contains(given, value) || slices.Contains(given, all) }
+	opts.References = References{Words: has(words), Descriptions: has(descriptions), Unlisted: has(unlisted)}
+	return err
 }
 
 func numbers(raw Raw, opts *Options) *Error {
@@ -222,9 +275,9 @@ func numbers(raw Raw, opts *Options) *Error {
 	if err != nil {
 		return err
 	}
-	opts.Settle = time.Duration(settle) * time.Millisecond
-	opts.Timeout = time.Duration(timeout) * time.Millisecond
-	opts.Jobs, err = number("jobs", raw.Jobs, MaxJobs, 1, MaxJobs)
+	opts.Timing.Settle = time.Duration(settle) * time.Millisecond
+	opts.Timing.Timeout = time.Duration(timeout) * time.Millisecond
+	opts.Timing.Jobs, err = number("jobs", raw.Jobs, 0, 1, MaxJobs)
 	return err
 }
 
@@ -245,125 +298,42 @@ func number(option string, text *string, standard, low, high int) (int, *Error) 
 }
 
 func format(raw Raw, opts *Options) *Error {
-	opts.Format = Text
+	opts.Output.Format = Text
 	if raw.Format == nil {
 		return nil
 	}
-	opts.Format = Format(*raw.Format)
-	if !slices.Contains(formats, opts.Format) {
+	opts.Output.Format = Format(*raw.Format)
+	if !slices.Contains(formats, opts.Output.Format) {
 		return invalid("format", "must be one of %s", join(formats))
 	}
 	return nil
 }
 
-func tools(raw Raw, opts *Options) *Error {
-	var err *Error
-	if opts.RequiredTools, err = names("require-tool", raw.RequireTools); err != nil {
+func tools(raw Raw, opts *Options) (err *Error) {
+	if opts.Gate.Required, err = names("require-tool", raw.RequireTools); err != nil {
 		return err
 	}
-	opts.Acknowledged, err = names("acknowledge", raw.Acknowledge)
+	opts.Gate.Acknowledged, err = names("acknowledge", raw.Acknowledge)
 	return err
 }
 
-func names(option string, list []string) ([]string, *Error) {
-	for _, name := range list {
-		if !ValidName(name) {
-			return nil, invalid(option, "a tool's name must be %s; give the flag once for each tool", NameGrammar)
+func names(option string, list []string) ([]name.Name, *Error) {
+	var valid []name.Name
+	for _, text := range list {
+		tool, ok := name.Parse(text)
+		if !ok {
+			return nil, invalid(option, "a tool's name must be %s; {several}", name.Grammar)
 		}
+		valid = append(valid, tool)
 	}
-	sorted := slices.Clone(list)
-	slices.Sort(sorted)
-	return slices.Compact(sorted), nil
+	slices.Sort(valid)
+	return slices.Compact(valid), nil
 }
 
-func authorization(raw Raw, opts *Options) *Error {
-	if raw.Authorization == nil {
-		return nil
-	}
-	value := *raw.Authorization
-	if len(value) == 0 || len(value) > MaxAuthorizationBytes {
-		return invalid("http-authorization", "must have 1 to %d bytes; unset it for a server without authorization", MaxAuthorizationBytes)
-	}
-	if hasControl(value) {
-		return invalid("http-authorization", "must not have control characters, such as a line break at its end")
-	}
-	opts.Authorization = value
-	return nil
-}
-
-func hasControl(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] == 0x7f {
-			return true
-		}
-	}
-	return false
-}
-
-// endpoint judges a URL by its text alone: no name is resolved before
-// discovery, which checks the address that is actually dialled.
-func endpoint(text string, allowRemote bool, opts *Options) *Error {
-	bad := func(problem string) *Error { return invalid("url", "%s", problem) }
-	if len(text) == 0 || len(text) > maxURLBytes || hasControl(text) {
-		return bad("must be an http or https URL without control characters")
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return bad("must be a full http or https URL, such as http://127.0.0.1:3000/mcp")
-	}
-	if u.User != nil {
-		return bad("must not have user information: put credentials into MCPEVAL_HTTP_AUTHORIZATION (input http-authorization)")
-	}
-	if strings.Contains(text, "#") {
-		return bad("must not have a fragment")
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return bad("must have a port from 1 to 65535")
-		}
-	}
-	host := u.Hostname()
-	addr, err := netip.ParseAddr(host)
-	if err == nil && addr.IsUnspecified() {
-		return bad("must name the server's address: 0.0.0.0 and [::] are only for listening, use 127.0.0.1")
-	}
-	opts.Endpoint = u
-	opts.Loopback = strings.EqualFold(host, "localhost") || (err == nil && isLoopback(addr))
-	switch {
-	case opts.Loopback:
-		return nil
-	case u.Scheme != "https":
-		return bad("plain http is for loopback only (localhost, 127.0.0.0/8, [::1]): use https and --allow-remote-http (input allow-remote-http: true) for a remote server")
-	case !allowRemote:
-		return bad("is not loopback: --allow-remote-http (input allow-remote-http: true) permits a remote server over https")
-	}
-	return nil
-}
-
-// isLoopback is 127.0.0.0/8 and ::1 in their own notation: no zone, no
-// IPv4-mapped address (CONTRACT.md section 4.7).
-func isLoopback(addr netip.Addr) bool {
-	return addr.IsLoopback() && addr.Zone() == "" && !addr.Is4In6()
-}
-
-// serverEnviron leaves out the runner's command files and credentials: a
-// server under test must not be able to write our outputs or read our tokens
-// (CONTRACT.md section 4.6). An mcpServers file cannot refer to them either.
-func serverEnviron(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		switch name {
-		case "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "MCPEVAL_HTTP_AUTHORIZATION":
-			return true
-		}
-		return strings.HasPrefix(name, "INPUT_") || strings.HasPrefix(name, "ACTIONS_")
-	})
-}
-
-func join[T ~string](list []T) string {
+func join[T any](list []T) string {
 	texts := make([]string, len(list))
 	for i, item := range list {
-		texts[i] = string(item)
+		texts[i] = fmt.Sprint(item)
 	}
 	return strings.Join(texts, ", ")
 }
