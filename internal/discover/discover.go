@@ -97,6 +97,14 @@ func (r *Run) plan() []session {
 // error is ctx's, when that ended the run.
 func (r *Run) Observe(ctx context.Context) ([]observe.Observation, error) {
 	plan := r.plan()
+	if r.Target.Start != nil {
+		return r.serve(ctx, plan)
+	}
+	return r.sessions(ctx, plan)
+}
+
+// sessions observes the plan.
+func (r *Run) sessions(ctx context.Context, plan []session) ([]observe.Observation, error) {
 	r.looks = make([][]look, len(plan))
 	r.round(ctx, plan)
 	r.markNeighbours()

@@ -18,14 +18,13 @@ const (
 	startDial = 500 * time.Millisecond // for one look at the port
 )
 
-// Serve starts a command that serves the run's URL, observes every session, and
-// ends the command's whole process group (CONTRACT.md section 8,
+// serve starts the command that serves the run's URL, observes every session,
+// and ends the command's whole process group (CONTRACT.md section 8,
 // start-command). The server is ready when the first request of the first
 // session is answered with anything that a server that is still starting does
 // not say, within the timeout. Where it does not come up, every observation
-// says so. The error is ctx's, when that ended the run.
-func (r *Run) Serve(ctx context.Context, launch options.Launch) ([]observe.Observation, error) {
-	plan := r.plan()
+// says so.
+func (r *Run) serve(ctx context.Context, plan []session) ([]observe.Observation, error) {
 	all := func(d diagnosis.Diagnosis) []observe.Observation {
 		var observations []observe.Observation
 		for _, s := range plan {
@@ -38,13 +37,13 @@ func (r *Run) Serve(ctx context.Context, launch options.Launch) ([]observe.Obser
 	if accepts(ctx, plan[0].entry.Endpoint) {
 		return all(diagnosis.Diagnosis{Code: diagnosis.PortTaken, Stage: diagnosis.Start}), ctx.Err()
 	}
-	process, err := proc.Start(r.command(launch), nil, nil)
+	process, err := proc.Start(r.command(*r.Target.Start), nil, nil)
 	if err != nil {
 		return all(diagnosis.Diagnosis{Code: diagnosis.StartFailed, Stage: diagnosis.Start, Detail: mcp.StartDetail(err)}), nil
 	}
 	defer process.Stop()
 	r.gate = &gate{process: process, until: time.Now().Add(r.Timing.Timeout)}
-	return r.Observe(ctx)
+	return r.sessions(ctx, plan)
 }
 
 // gate is a server that is starting: the run's first session repeats its first
