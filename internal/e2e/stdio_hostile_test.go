@@ -688,7 +688,8 @@ func asked(method string, times int) func(*testing.T, result) {
 	}
 }
 
-// TestStdioBehaviours runs every row in every format.
+// TestStdioBehaviours runs every row once. The other renderings are made of
+// what the report holds: internal/render looks through them.
 func TestStdioBehaviours(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -702,26 +703,16 @@ func TestStdioBehaviours(t *testing.T) {
 			if row.heavy {
 				heavy(t)
 			}
-			json := row.run(t, "json")
-			row.judge(t, json)
-			if row.heavy {
-				row.profiles = []string{"all"} // the other renderings need no more
-			}
-			for _, format := range []string{"text", "markdown"} {
-				r := row.run(t, format)
-				if r.exit != json.exit {
-					t.Errorf("exit status %d with --format %s, %d with json", r.exit, format, json.exit)
-				}
-			}
+			row.judge(t, row.run(t))
 		})
 	}
 }
 
-func (row row) run(t *testing.T, format string) result {
+func (row row) run(t *testing.T) result {
 	t.Helper()
-	// The race detector watches discovery once; memory is measured without it.
-	in := invocation{scratch: t.TempDir(), env: row.env, built: row.heavy || format != "json"}
-	in.args = []string{"guidance", "--server", "hostile", "--format", format,
+	// Memory is measured without the race detector's own.
+	in := invocation{scratch: t.TempDir(), env: row.env, built: row.heavy}
+	in.args = []string{"guidance", "--server", "hostile", "--format", "json",
 		"--timeout-ms", fmt.Sprint(max(row.timeout, 1000)), "--settle-ms", fmt.Sprint(row.settle)}
 	if row.timeout == 0 {
 		in.args[6] = "20000"
