@@ -215,7 +215,7 @@ func (r result) inBounds(t *testing.T) {
 // diagnosed is what stderr says of one profile: its code and stage.
 type diagnosed struct{ code, stage string }
 
-var troubleLine = regexp.MustCompile(`(?m)^mcpeval: profile ([a-z, ]+): ([a-z-]+) at ([a-z/]+): `)
+var troubleLine = regexp.MustCompile(`(?m)^mcpeval: profile ([a-z, ]+): ([a-z-]+)(?: \d+)?(?: \([^)]*\))? at ([a-z/]+): `)
 
 // diagnoses reads the remarks on stderr, by profile.
 func (r result) diagnoses() map[string]diagnosed {

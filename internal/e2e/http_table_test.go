@@ -496,19 +496,13 @@ func TestHTTPTable(t *testing.T) {
 	for _, row := range slices.Concat(httpComplete, httpIncomplete) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			formats := []string{"text", "json", "markdown"}
-			if row.slow {
-				formats = []string{"json"}
-			}
-			for _, format := range formats {
-				row.check(t, format)
-			}
+			row.check(t)
 		})
 	}
 }
 
 // check runs one row with a server of its own.
-func (row httpRow) check(t *testing.T, format string) {
+func (row httpRow) check(t *testing.T) {
 	t.Helper()
 	s := newHTTPScript(t, slices.Clone(row.steps)...)
 	s.authorize(row.auth)
@@ -521,17 +515,14 @@ func (row httpRow) check(t *testing.T, format string) {
 		limit = "1000"
 	}
 	in := invocation{
-		// One format runs in this binary, with its race detector where there
-		// is one; the others as a release is built, which starts faster.
-		built: format != "json",
-		args:  []string{"guidance", "--server", "row", "--profile", profile, "--settle-ms", "0", "--timeout-ms", limit, "--format", format, "--url", s.url()},
+		args: []string{"guidance", "--server", "row", "--profile", profile, "--settle-ms", "0", "--timeout-ms", limit, "--format", "json", "--url", s.url()},
 	}
 	if row.auth != "" {
 		in.env = []string{"MCPEVAL_HTTP_AUTHORIZATION=" + row.auth}
 	}
 	r := in.run(t)
 	s.finish()
-	t.Logf("%s: exit %d, %v, %s, %d MiB", format, r.exit, r.diagnoses()[profile], r.elapsed.Round(time.Millisecond), r.peak>>20)
+	t.Logf("exit %d, %v, %s, %d MiB", r.exit, r.diagnoses()[profile], r.elapsed.Round(time.Millisecond), r.peak>>20)
 	r.noCanary(t)
 	if strings.Contains(r.stdout+r.stderr, s.server.Listener.Addr().String()) {
 		t.Errorf("the URL came out: %s%s", r.stdout, r.stderr)
@@ -540,10 +531,10 @@ func (row httpRow) check(t *testing.T, format string) {
 	if bound := 10 * time.Second; r.elapsed > bound {
 		t.Errorf("took %s, want at most %s", r.elapsed, bound)
 	}
-	row.judge(t, r, profile, format)
+	row.judge(t, r, profile)
 }
 
-func (row httpRow) judge(t *testing.T, r result, profile, format string) {
+func (row httpRow) judge(t *testing.T, r result, profile string) {
 	t.Helper()
 	exit := 0
 	if row.code != "" {
@@ -557,9 +548,6 @@ func (row httpRow) judge(t *testing.T, r result, profile, format string) {
 	}
 	if row.code == "" && row.advice == "" && r.stderr != "" {
 		t.Errorf("a complete run said: %s", r.stderr)
-	}
-	if format != "json" {
-		return
 	}
 	got := readReport(t, r)
 	if got.Complete != (row.code == "") || len(got.Profiles) != 1 {
