@@ -51,6 +51,9 @@ type Result struct {
 	// AsV1 says that mcpeval.guidance-report/v1 can say the run: the default
 	// protocol version alone, one configuration, the default references.
 	AsV1 bool
+	// Looks is how many sessions were observed in all, those seen again
+	// included.
+	Looks int
 }
 
 // New compares what was observed and judges the gate. The observations are
