@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -35,26 +36,30 @@ const (
 // systems are those that a release is built for: each has files of its own.
 var systems = []string{"linux", "darwin", "windows"}
 
-// mayImport is who may import whom, without tests. The way of the data goes
-// in one direction: options, discover, coherence, report.
-var mayImport = map[string][]string{
-	"":                    {"internal/cli"},
-	"internal/cli":        {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/name", "internal/options", "internal/profile", "internal/report", "schema"},
-	"internal/action":     {"internal/diagnosis", "internal/options", "internal/profile", "internal/report"},
-	"internal/discover":   {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/name", "internal/options", "internal/proc", "internal/profile"},
-	"internal/coherence":  {"internal/diagnosis", "internal/profile", "internal/report"},
-	"internal/report":     {"internal/diagnosis", "internal/profile", "schema"},
-	"internal/mcp":        {"internal/diagnosis", "internal/proc", "internal/strictjson"},
-	"internal/proc":       {},
-	"internal/strictjson": {},
-	"internal/name":       {},
-	"internal/protocol":   {},
-	"internal/options":    {"internal/name", "internal/profile", "internal/protocol"},
-	"internal/profile":    {},
-	"internal/diagnosis":  {},
-	"internal/demo":       {},
-	"schema":              {},
-	"scripts/bench":       {},
+// imports is who imports whom, without tests, from the bottom up: a package may
+// import only those above it in this list. An arrow that is allowed and unused
+// is an error too.
+var imports = []struct {
+	name string
+	from []string
+}{
+	{"schema", nil},
+	{"internal/name", nil},
+	{"internal/protocol", nil},
+	{"internal/profile", nil},
+	{"internal/crash", nil},
+	{"internal/proc", nil},
+	{"internal/strictjson", nil},
+	{"internal/demo", nil},
+}
+
+func mayImport(name string) (from []string, listed bool) {
+	for _, row := range imports {
+		if row.name == name {
+			return row.from, true
+		}
+	}
+	return nil, false
 }
 
 // onlyIn has the libraries that one package alone may import.
@@ -145,7 +150,7 @@ func packages(t *testing.T, system string) (ours []goPackage, all map[string]goP
 			ours = append(ours, p)
 		}
 	}
-	if len(ours) < len(mayImport) {
+	if len(ours) < len(imports) {
 		t.Fatalf("go list knows %d packages", len(ours))
 	}
 	return ours, all
@@ -153,33 +158,88 @@ func packages(t *testing.T, system string) (ours []goPackage, all map[string]goP
 
 func TestImports(t *testing.T) {
 	t.Parallel()
+	above := map[string]bool{}
+	for _, row := range imports {
+		for _, from := range row.from {
+			if !above[from] {
+				t.Errorf("%s imports %s, which is not above it in the table", row.name, from)
+			}
+		}
+		above[row.name] = true
+	}
+	used := map[[2]string]bool{}
 	for _, system := range systems {
-		t.Run(system, func(t *testing.T) {
-			t.Parallel()
-			ours, all := packages(t, system)
-			for _, p := range ours {
-				allowed, listed := mayImport[p.name()]
-				if !listed && len(p.Imports) > 0 {
-					t.Errorf("%s is new: say in the table whom it may import", p.name())
-				}
-				for _, path := range p.Imports {
-					imported := all[path]
-					if imported.ours() && !slices.Contains(allowed, imported.name()) {
+		ours, all := packages(t, system)
+		for _, p := range ours {
+			allowed, listed := mayImport(p.name())
+			if !listed && len(p.Imports) > 0 {
+				t.Errorf("%s is new: say in the table whom it imports", p.name())
+			}
+			for _, path := range p.Imports {
+				imported := all[path]
+				if imported.ours() {
+					used[[2]string{p.name(), imported.name()}] = true
+					if !slices.Contains(allowed, imported.name()) {
 						t.Errorf("%s must not import %s", p.name(), imported.name())
 					}
-					if std, ok := pure[p.name()]; ok && imported.Standard && !slices.Contains(std, path) {
-						t.Errorf("%s must stay pure, without %s", p.name(), path)
-					}
 				}
-				for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
-					for library, user := range onlyIn {
-						if (path == library || strings.HasPrefix(path, library+"/")) && p.name() != user {
-							t.Errorf("%s imports %s, which only %s may", p.name(), path, user)
-						}
+				if std, ok := pure[p.name()]; ok && imported.Standard && !slices.Contains(std, path) {
+					t.Errorf("%s must stay pure, without %s", p.name(), path)
+				}
+			}
+			for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+				for library, user := range onlyIn {
+					if (path == library || strings.HasPrefix(path, library+"/")) && p.name() != user {
+						t.Errorf("%s imports %s, which only %s may", p.name(), path, user)
 					}
 				}
 			}
-		})
+		}
+	}
+	for _, row := range imports {
+		for _, from := range row.from {
+			if !used[[2]string{row.name, from}] {
+				t.Errorf("%s no longer imports %s: take it out of the table", row.name, from)
+			}
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite what is generated from the tables here")
+
+// CONTRIBUTING.md has the table as a list.
+func TestImportsInContributing(t *testing.T) {
+	var want strings.Builder
+	want.WriteString("\n")
+	for i := len(imports) - 1; i >= 0; i-- {
+		name, from := imports[i].name, "nothing of ours"
+		if name == "" {
+			name = "main.go"
+		}
+		if len(imports[i].from) > 0 {
+			from = "`" + strings.ReplaceAll(strings.Join(imports[i].from, "`, `"), "internal/", "") + "`"
+		}
+		fmt.Fprintf(&want, "- `%s`: %s\n", strings.TrimPrefix(name, "internal/"), from)
+	}
+	want.WriteString("\n")
+	path := filepath.Join(root, "CONTRIBUTING.md")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(content), "<!-- imports: generated from internal/house -->\n")
+	old, after, found := strings.Cut(rest, "<!-- /imports -->")
+	switch {
+	case !found:
+		t.Fatal("CONTRIBUTING.md has no markers for the imports")
+	case old == want.String():
+	case *update:
+		text := before + "<!-- imports: generated from internal/house -->\n" + want.String() + "<!-- /imports -->" + after
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("run go test ./internal/house -update (- in CONTRIBUTING.md, + in the table):\n%s", cmp.Diff(old, want.String()))
 	}
 }
 
