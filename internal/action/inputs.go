@@ -10,12 +10,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/sethvargo/go-githubactions"
 
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
 )
 
@@ -28,6 +30,7 @@ type Inputs struct {
 	Raw              options.Raw
 	InstructionFiles []string // relative to the workspace
 	ReportPath       string   // relative to the workspace
+	SARIFPath        string   // relative to the workspace; empty for none
 	Workspace        *Workspace
 }
 
@@ -65,20 +68,52 @@ func words(option string) string {
 		return "write the program and its arguments"
 	case "several":
 		return "separate names with commas, blanks or line ends"
-	case "allow-remote-http":
+	case "few":
+		return "fewer entries, protocols or profiles"
+	case "in-environment":
+		return "under env: of the step"
+	case "permit-remote":
 		return "allow-remote-http: true"
 	}
 	return option
 }
 
-// Mask hides the Authorization value in the log. It must come before
-// anything else is printed.
+// Mask hides the Authorization value and the further headers in the log. It
+// must come before anything else is printed.
 func (a *Action) Mask() {
-	authorization := a.authorization()
-	if authorization == nil || *authorization == "" {
-		return
+	if value := a.authorization(); value != nil && *value != "" {
+		a.mask(*value)
 	}
-	value := *authorization
+	if lines := a.headers(); lines != nil {
+		for line := range strings.Lines(*lines) {
+			if _, value, ok := strings.Cut(line, ":"); ok {
+				a.maskHeader(strings.TrimSpace(value))
+			}
+		}
+	}
+}
+
+// MaskHeaders hides the values of the headers that a configuration file gave.
+func (a *Action) MaskHeaders(target options.Target) {
+	for _, entry := range target.Entries {
+		if entry.Endpoint == nil {
+			continue
+		}
+		for _, h := range entry.Endpoint.Headers {
+			a.maskHeader(h.Value.Reveal())
+		}
+	}
+}
+
+// maskHeader leaves out what is no secret and stands in our own outputs: the
+// runner drops an output that holds a masked value.
+func (a *Action) maskHeader(value string) {
+	if len(value) >= 4 && !slices.Contains([]string{"true", "false", "null"}, strings.ToLower(value)) {
+		a.mask(value)
+	}
+}
+
+func (a *Action) mask(value string) {
 	a.gha.AddMask(value)
 	// A server or a proxy may echo the credential without its scheme.
 	if _, credential, ok := strings.Cut(value, " "); ok && len(strings.TrimSpace(credential)) >= 8 {
@@ -95,27 +130,31 @@ func (a *Action) Inputs() (Inputs, error) {
 	raw := &in.Raw
 	raw.Environ = os.Environ()
 	raw.Server = a.text("server")
-	if raw.Server == nil {
-		if _, name, ok := strings.Cut(a.gha.Getenv("GITHUB_REPOSITORY"), "/"); ok {
-			raw.Server = &name
-		}
+	if _, repository, ok := strings.Cut(a.gha.Getenv("GITHUB_REPOSITORY"), "/"); ok {
+		raw.DefaultServer = string(name.Label(repository))
 	}
 	raw.URL = a.text("url")
 	raw.SettleMS, raw.TimeoutMS, raw.Jobs = a.text("settle-ms"), a.text("timeout-ms"), a.text("jobs")
-	raw.Authorization = a.authorization()
+	raw.Authorization, raw.Headers = a.authorization(), a.headers()
 	for _, list := range []struct {
 		input string
 		into  *[]string
 	}{
-		{"profiles", &raw.Profiles}, {"require-tools", &raw.RequireTools},
-		{"acknowledge", &raw.Acknowledge}, {"instructions-file", &in.InstructionFiles},
+		{"profiles", &raw.Profiles}, {"protocols", &raw.Protocols}, {"references", &raw.References},
+		{"require-tools", &raw.RequireTools}, {"acknowledge", &raw.Acknowledge},
 	} {
 		var err error
-		if *list.into, err = a.list(list.input); err != nil {
+		if *list.into, err = a.list(list.input, splitNames); err != nil {
 			return in, err
 		}
 	}
 	var err error
+	if raw.Entries, err = a.list("entries", wholeLine); err != nil {
+		return in, err
+	}
+	if in.InstructionFiles, err = a.list("instructions-file", a.splitFiles); err != nil {
+		return in, err
+	}
 	if raw.AllowRemoteHTTP, err = a.flag("allow-remote-http"); err != nil {
 		return in, err
 	}
@@ -131,34 +170,59 @@ func (a *Action) Inputs() (Inputs, error) {
 // paths judges the inputs that name places in the workspace.
 func (a *Action) paths(in *Inputs) error {
 	w := a.workspace
-	in.Raw.Dir = w.Path
+	in.Raw.Confine = w.Path
+	if in.Raw.Config = a.text("config"); in.Raw.Config != nil {
+		if !filepath.IsLocal(*in.Raw.Config) {
+			return &Error{"config", "must be a file inside the workspace, relative to it"}
+		}
+		path := filepath.Join(w.Path, *in.Raw.Config)
+		in.Raw.Config = &path
+	} else {
+		in.Raw.Dir = w.Path
+	}
 	if dir := a.text("working-directory"); dir != nil {
 		if info, err := w.root.Stat(local(*dir)); err != nil || !info.IsDir() {
 			return &Error{"working-directory", "must be a folder inside the workspace, relative to it"}
 		}
 		in.Raw.Dir = filepath.Join(w.Path, *dir)
 	}
-	if file := a.text("config"); file != nil {
-		if info, err := w.root.Stat(local(*file)); err != nil || !info.Mode().IsRegular() {
-			return &Error{"config", "must be a file inside the workspace, relative to it"}
-		}
-		path := filepath.Join(w.Path, *file)
-		in.Raw.Config = &path
-	}
 	for _, file := range in.InstructionFiles {
-		if info, err := w.root.Stat(local(file)); err != nil || !info.Mode().IsRegular() {
+		if !a.isFile(file) {
 			return &Error{"instructions-file", "every name must be a file inside the workspace, relative to it"}
 		}
 	}
-	in.ReportPath = DefaultReportPath
-	folder := false
-	if path := a.text("report-path"); path != nil {
-		in.ReportPath, folder = filepath.Clean(*path), os.IsPathSeparator((*path)[len(*path)-1])
+	var err error
+	if in.ReportPath, err = a.target("report-path", DefaultReportPath); err != nil {
+		return err
 	}
-	if folder || strings.ContainsFunc(in.ReportPath, unicode.IsControl) || !w.canWrite(in.ReportPath) {
-		return &Error{"report-path", "must name a file inside the workspace, relative to it, that is no folder"}
+	if in.SARIFPath, err = a.target("sarif-path", ""); err != nil {
+		return err
+	}
+	if in.SARIFPath == in.ReportPath {
+		return &Error{"sarif-path", "must be another file than report-path"}
 	}
 	return nil
+}
+
+// target is a file that we write: standard where the input is not set.
+func (a *Action) target(input, standard string) (string, error) {
+	path := a.text(input)
+	if path == nil {
+		path = &standard
+		if standard == "" {
+			return "", nil
+		}
+	}
+	clean := filepath.Clean(*path)
+	if os.IsPathSeparator((*path)[len(*path)-1]) || strings.ContainsFunc(clean, unicode.IsControl) || !a.workspace.canWrite(clean) {
+		return "", &Error{input, "must name a file inside the workspace, relative to it, that is no folder"}
+	}
+	return clean, nil
+}
+
+func (a *Action) isFile(path string) bool {
+	info, err := a.workspace.root.Stat(local(path))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // local passes a relative path on and turns any other into one that does not
@@ -190,17 +254,99 @@ func (a *Action) authorization() *string {
 	return nil
 }
 
-// list splits at commas, blanks and line ends.
-func (a *Action) list(input string) ([]string, error) {
+// headers are the further headers, one a line, as authorization is.
+func (a *Action) headers() *string {
+	if value := a.text("http-headers"); value != nil {
+		return value
+	}
+	if value, set := os.LookupEnv("MCPEVAL_HTTP_HEADERS"); set {
+		return &value
+	}
+	return nil
+}
+
+// list reads a JSON array of strings, or the items that split finds in each
+// line. A line's leading "- " is dropped before, as a YAML list kept as text
+// has it.
+func (a *Action) list(input string, split func(line string) []string) ([]string, error) {
 	text := a.text(input)
 	if text == nil {
 		return nil, nil
 	}
-	items := strings.FieldsFunc(*text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	var items []string
+	if strings.HasPrefix(*text, "[") {
+		words, err := array(input, *text)
+		if err != nil {
+			return nil, err
+		}
+		items = words
+	} else {
+		for line := range strings.Lines(*text) {
+			line = strings.TrimSpace(line)
+			if rest, ok := strings.CutPrefix(line, "-"); ok && strings.TrimSpace(rest) != rest || line == "-" {
+				line = strings.TrimSpace(rest)
+			}
+			if line != "" {
+				items = append(items, split(line)...)
+			}
+		}
+	}
 	if len(items) == 0 {
 		return nil, &Error{input, "holds separators but no name"}
 	}
 	return items, nil
+}
+
+// splitNames splits at commas and blanks. A folded YAML list has its dashes in
+// one line; no tool is meant by them.
+func splitNames(line string) []string {
+	items := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	for i := range items {
+		items[i] = unquoted(items[i])
+	}
+	return slices.DeleteFunc(items, func(item string) bool { return item == "-" })
+}
+
+func wholeLine(line string) []string { return []string{unquoted(line)} }
+
+// splitFiles takes a line, or what stands between commas, whole where it is a
+// file: names may have blanks.
+func (a *Action) splitFiles(line string) (files []string) {
+	if whole := unquoted(line); a.isFile(whole) {
+		return []string{whole}
+	}
+	for part := range strings.SplitSeq(line, ",") {
+		if whole := unquoted(strings.TrimSpace(part)); a.isFile(whole) {
+			files = append(files, whole)
+			continue
+		}
+		files = append(files, splitNames(part)...)
+	}
+	return files
+}
+
+// unquoted drops a pair of quotes around an item.
+func unquoted(item string) string {
+	if n := len(item); n >= 2 && item[0] == item[n-1] && (item[0] == '\'' || item[0] == '"') {
+		return item[1 : n-1]
+	}
+	return item
+}
+
+// array reads a JSON array of strings.
+func array(input, text string) ([]string, error) {
+	var words []*string
+	if err := json.Unmarshal([]byte(text), &words); err != nil {
+		return nil, &Error{input, "begins with [ but is no JSON array of strings"}
+	}
+	list := make([]string, len(words))
+	for i, word := range words {
+		if word == nil {
+			return nil, &Error{input, "is a JSON array with a null: every word must be a string"}
+		}
+		list[i] = *word
+	}
+	return list, nil
 }
 
 func (a *Action) flag(input string) (bool, error) {
@@ -215,45 +361,29 @@ func (a *Action) flag(input string) (bool, error) {
 }
 
 // command reads a JSON array of strings, or words with POSIX quoting. There
-// is no shell: nothing is expanded, and ; or * are ordinary characters.
+// is no shell: what only a shell would do is refused, and * is an ordinary
+// character.
 func (a *Action) command(input string) ([]string, error) {
 	text := a.text(input)
 	if text == nil {
 		return nil, nil
 	}
 	if strings.HasPrefix(*text, "[") {
-		var words []*string
-		if err := json.Unmarshal([]byte(*text), &words); err != nil {
-			return nil, &Error{input, "begins with [ but is no JSON array of strings"}
-		}
-		command := make([]string, len(words))
-		for i, word := range words {
-			if word == nil {
-				return nil, &Error{input, "is a JSON array with a null: every word must be a string"}
-			}
-			command[i] = *word
-		}
-		return command, usable(input, command)
+		return array(input, *text)
 	}
 	// Not trimmed: a blank or a line's end may belong to a backslash before it.
-	whole := a.gha.Getenv("INPUT_" + strings.ToUpper(input))
-	words, err := shellquote.Split(strings.ReplaceAll(whole, "\r\n", "\n"))
+	whole := strings.ReplaceAll(a.gha.Getenv("INPUT_"+strings.ToUpper(input)), "\r\n", "\n")
+	words, err := shellquote.Split(whole)
 	if err != nil {
 		return nil, &Error{input, "has a quote that is not closed, or a \\ at its end"}
 	}
-	return words, usable(input, words)
-}
-
-func usable(input string, command []string) error {
-	if len(command) == 0 || command[0] == "" {
-		return &Error{input, "must begin with a command that is not empty"}
+	if problem := shellText(whole); problem != "" {
+		return nil, &Error{input, problem}
 	}
-	for _, word := range command {
-		if strings.ContainsRune(word, 0) {
-			return &Error{input, "has a NUL character, which no command can have"}
-		}
+	if words == nil {
+		words = []string{} // given, without a word
 	}
-	return nil
+	return words, nil
 }
 
 // Action is one run as a GitHub Action.

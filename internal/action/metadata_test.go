@@ -91,11 +91,11 @@ func TestMetadataInputs(t *testing.T) {
 		t.Errorf("inputs (- action.yml, + code):\n%s", diff)
 	}
 	plain, want := read(t, with())
-	want.Dir = got.Dir // another temporary folder
+	want.Target.Entries[0].Launch.Dir = got.Target.Entries[0].Launch.Dir // another temporary folder
 	if !reflect.DeepEqual(want, got) {
 		t.Errorf("action.yml's defaults give other options than no inputs:\n%s", cmp.Diff(want, got))
 	}
-	if in.ReportPath != plain.ReportPath || in.StartCommand != nil || in.InstructionFiles != nil {
+	if in.ReportPath != plain.ReportPath || in.SARIFPath != "" || in.InstructionFiles != nil {
 		t.Errorf("action.yml's defaults give %+v", in)
 	}
 	if m.Runs.Using != "docker" || m.Runs.Image != "Dockerfile" {

@@ -54,6 +54,7 @@ func (a *app) act(act *action.Action) action.Outcome {
 		return summarized(act, action.UsageSummary("Invalid "+err.Error()), action.Outcome{ExitStatus: report.ExitUsage})
 	}
 
+	act.MaskHeaders(opts.Target)
 	observations, err := a.observe(act, opts)
 	if err != nil {
 		return summarized(act, action.InterruptedSummary, action.Outcome{ExitStatus: a.interrupted()})

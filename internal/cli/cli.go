@@ -23,6 +23,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/demo"
 	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 	"github.com/org/mcpeval-guidance/internal/report"
 	"github.com/org/mcpeval-guidance/schema"
 )
@@ -96,7 +97,7 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 		}
 		return report.ExitOK
 	case "schema guidance":
-		return a.print(schema.Guidance)
+		return a.schema(commandLine.Schema.Guidance.Report)
 	case "action":
 		return a.action()
 	}
@@ -115,26 +116,31 @@ type commandLine struct {
 }
 
 type schemaCommand struct {
-	Guidance struct{} `cmd:"" help:"The schema (draft-07) of mcpeval.guidance-report/v1, the output of guidance --format json."`
+	Guidance struct {
+		Report *string `arg:"" optional:"" name:"report" help:"v1 or v2; v1 without it."`
+	} `cmd:"" help:"The schema (draft-07) of a report of guidance --format json: v1, or v2 of runs over several protocols or entries, or with wider references."`
 }
 
 type checkFlags struct {
-	Server           *string  `placeholder:"NAME" help:"Label in the report: ${names}. Required, except for demo."`
+	Server           *string  `placeholder:"NAME" help:"Label in the report: ${names}. Required, except for demo and for one entry of --config, whose key it is then."`
 	Profile          []string `sep:"none" placeholder:"P" help:"Client profile to observe: none, roots, sampling, elicitation or all. Repeatable; all five without it."`
-	RequireTool      []string `sep:"none" placeholder:"T" help:"Tool that every selected profile must list; else exit status 1. Repeatable."`
+	Protocol         []string `sep:"none" placeholder:"V" help:"Protocol version to speak: ${protocols}. Nothing is negotiated. Repeatable; ${protocol} without it."`
+	References       []string `sep:"none" placeholder:"R" help:"What counts as a reference: code (inline code in instructions, always), words (also plain names), descriptions (also in the tools' descriptions), unlisted (also names that no session lists) or all. Repeatable; code without it."`
+	RequireTool      []string `sep:"none" placeholder:"T" help:"Tool that every session must list; else exit status 1. Repeatable; none without it."`
 	SettleMs         *string  `placeholder:"N" help:"Wait between notifications/initialized and the first tools/list, 0 to 5000 ms; 1500 without it."`
-	TimeoutMs        *string  `placeholder:"N" help:"Time for one profile's whole discovery, the settle wait not counted, 1000 to 600000 ms; 60000 without it."`
-	Jobs             *string  `placeholder:"N" help:"Profiles discovered at the same time, 1 to 5; 5 without it. 1 is for a server that cannot run beside itself."`
-	Format           *string  `placeholder:"F" help:"text, json or markdown; text without it."`
-	Acknowledge      []string `sep:"none" placeholder:"T" help:"Tool whose candidates you have reviewed and keep. Repeatable."`
-	ShowServerStderr bool     `help:"Pass a stdio server's stderr through, for debugging. It may hold anything."`
+	TimeoutMs        *string  `placeholder:"N" help:"Time for one session's whole discovery, the settle wait not counted, 1000 to 600000 ms; 60000 without it."`
+	Jobs             *string  `placeholder:"N" help:"Sessions discovered at the same time, 1 to 5; without it 5 for a command and 1 for a URL. 1 is for a server that cannot run beside itself. More on one URL can hide a fault that no second look finds."`
+	Format           *string  `placeholder:"F" help:"text, json, markdown or sarif; text without it."`
+	Acknowledge      []string `sep:"none" placeholder:"T" help:"Tool whose candidates you have reviewed and keep. Repeatable; none without it."`
+	ShowServerStderr bool     `help:"Pass a stdio server's stderr through, for debugging. It may hold anything; dropped without it."`
 }
 
 type guidanceCommand struct {
 	checkFlags
 	URL             *string  `name:"url" placeholder:"URL" help:"Streamable HTTP endpoint to check instead of a command."`
-	AllowRemoteHTTP bool     `name:"allow-remote-http" help:"Permit a URL that is not loopback; it must be https."`
-	Config          *string  `placeholder:"FILE" help:"Take the server named by --server from an mcpServers file, such as .mcp.json."`
+	AllowRemoteHTTP bool     `name:"allow-remote-http" help:"Permit a URL that is not loopback; it must be https. Not permitted without it."`
+	Config          *string  `placeholder:"FILE" help:"Take the server from a configuration file, such as .mcp.json or .vscode/mcp.json."`
+	Entry           []string `sep:"none" placeholder:"KEY" help:"Entry of --config, by its key in the file. Repeatable: several are configurations of one server, compared with each other. Without it, the entry named as --server, else the only one."`
 	Command         []string `arg:"" optional:"" passthrough:"partial" sep:"none" help:"After --: the stdio server's command, started directly, without a shell."`
 }
 
@@ -147,7 +153,13 @@ func (guidanceCommand) Help() string {
 A Streamable HTTP server:
   mcpeval guidance --server mine --url http://127.0.0.1:3000/mcp
 
+A server of a configuration file, or several configurations of one:
+  mcpeval guidance --config .mcp.json --entry mine
+  mcpeval guidance --server mine --config .mcp.json --entry mine --entry mine-read-only
+
 MCPEVAL_HTTP_AUTHORIZATION, when set, is sent as the Authorization header.
+MCPEVAL_HTTP_HEADERS has further headers, "Name: value", one a line.
+MCPEVAL_INPUT_ID stands for ${input:ID} in a configuration file.
 
 ` + exitTable
 }
@@ -161,7 +173,7 @@ func (demoCommand) Help() string {
 
 const exitTable = `Exit status:
   0  discovery complete, every required tool present (candidates or not)
-  1  discovery complete, a required tool is missing in a profile
+  1  discovery complete, a required tool is missing in a session
   2  invalid invocation, nothing was started
   3  discovery incomplete, or the report could not be written`
 
@@ -169,6 +181,8 @@ func (f checkFlags) raw() options.Raw {
 	return options.Raw{
 		Server:           f.Server,
 		Profiles:         f.Profile,
+		Protocols:        f.Protocol,
+		References:       f.References,
 		RequireTools:     f.RequireTool,
 		SettleMS:         f.SettleMs,
 		TimeoutMS:        f.TimeoutMs,
@@ -177,13 +191,14 @@ func (f checkFlags) raw() options.Raw {
 		Acknowledge:      f.Acknowledge,
 		ShowServerStderr: f.ShowServerStderr,
 		Authorization:    lookup("MCPEVAL_HTTP_AUTHORIZATION"),
+		Headers:          lookup("MCPEVAL_HTTP_HEADERS"),
 		Environ:          os.Environ(),
 	}
 }
 
 func (c guidanceCommand) raw() options.Raw {
 	raw := c.checkFlags.raw()
-	raw.URL, raw.AllowRemoteHTTP, raw.Config = c.URL, c.AllowRemoteHTTP, c.Config
+	raw.URL, raw.AllowRemoteHTTP, raw.Config, raw.Entries = c.URL, c.AllowRemoteHTTP, c.Config, c.Entry
 	if c.Command != nil {
 		raw.Command = c.Command[1:] // after the --
 	}
@@ -218,7 +233,7 @@ func (a *app) parse(args []string) (command string, line commandLine, err error)
 		kong.Writers(a.Out, a.Err),
 		kong.Exit(func(int) { panic(helpShown{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoExpandSubcommands: false}),
-		kong.Vars{"names": name.Grammar},
+		kong.Vars{"names": name.Grammar, "protocols": versions(), "protocol": string(protocol.Default)},
 	)
 	if err != nil {
 		return "", line, err
@@ -229,7 +244,7 @@ func (a *app) parse(args []string) (command string, line commandLine, err error)
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return "", line, usageError(err)
+		return "", line, usageError(err, args)
 	}
 	if line.Version {
 		return "", line, errors.New("--version stands alone")
@@ -255,11 +270,13 @@ func (a *app) parse(args []string) (command string, line commandLine, err error)
 var safeFlag = regexp.MustCompile(`--[a-z][a-z-]{1,30}\b`)
 
 // usageError replaces kong's words, which may echo a URL or a secret.
-func usageError(err error) error {
+func usageError(err error, args []string) error {
 	text := err.Error()
 	flags := safeFlag.FindAllString(text, 2)
 	flag := strings.Join(flags[:min(len(flags), 1)], "")
 	switch {
+	case strings.HasPrefix(text, "unknown flag") && strings.HasPrefix(args[0], "-"):
+		return errors.New("flags go after the command, as in mcpeval guidance --server NAME")
 	case strings.HasPrefix(text, "unknown flag") && len(flags) == 2:
 		return fmt.Errorf("unknown flag %s, did you mean %s; the server's own flags go after --", flag, flags[1])
 	case strings.HasPrefix(text, "unknown flag") && flag != "":
@@ -294,6 +311,12 @@ func words(option string) string {
 		return "MCPEVAL_HTTP_AUTHORIZATION"
 	case "http-headers":
 		return "MCPEVAL_HTTP_HEADERS"
+	case "in-environment":
+		return "in the environment"
+	case "permit-remote":
+		return "--allow-remote-http"
+	case "few":
+		return "fewer of --entry, --protocol or --profile"
 	}
 	return "--" + option
 }
@@ -307,6 +330,26 @@ func (a *app) usage(err error) int {
 	}
 	fmt.Fprintf(a.Err, "mcpeval: %s\nsee mcpeval guidance --help\n", message)
 	return report.ExitUsage
+}
+
+// schema prints the schema of a version of the report.
+func (a *app) schema(version *string) int {
+	switch {
+	case version == nil || *version == "v1":
+		return a.print(schema.Guidance)
+	case *version == "v2":
+		return a.print(schema.Guidance) // until there is a second document
+	}
+	return a.usage(errors.New("schema guidance: must be followed by v1, v2 or nothing"))
+}
+
+func versions() string {
+	every := protocol.Every()
+	texts := make([]string, len(every))
+	for i, version := range every {
+		texts[i] = string(version)
+	}
+	return strings.Join(texts[:len(texts)-1], ", ") + " or " + texts[len(texts)-1]
 }
 
 // print writes a whole document to stdout.

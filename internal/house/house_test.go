@@ -65,6 +65,8 @@ func mayImport(name string) (from []string, listed bool) {
 // onlyIn has the libraries that one package alone may import.
 var onlyIn = map[string]string{
 	"github.com/alecthomas/kong":            "internal/cli",
+	"github.com/hashicorp/go-envparse":      "internal/configfile",
+	"github.com/tailscale/hujson":           "internal/configfile",
 	"github.com/sethvargo/go-githubactions": "internal/action",
 }
 
@@ -81,8 +83,10 @@ var pure = map[string][]string{
 var (
 	productDependencies = []string{
 		"github.com/alecthomas/kong",
+		"github.com/hashicorp/go-envparse",
 		"github.com/kballard/go-shellquote",
 		"github.com/sethvargo/go-githubactions",
+		"github.com/tailscale/hujson",
 		"github.com/xeipuuv/gojsonschema",
 		"golang.org/x/sys",
 		"golang.org/x/term",

@@ -151,7 +151,8 @@ type References struct{ Words, Descriptions, Unlisted bool }
 // given: it may be a URL, a command or a secret.
 type Error struct {
 	// Option is the flag's name without dashes, "command" for COMMAND, or
-	// "target" for the three that say which server to check.
+	// "target" for the three that say which server to check; the Action has
+	// "start-command" beside the flags.
 	Option string
 	// Problem says what to correct. In braces stand names of other options,
 	// such as {config}, and of advice that each front end words for itself.
@@ -243,7 +244,7 @@ func protocols(raw Raw, opts *Options) (err *Error) {
 func sessions(_ Raw, opts *Options) *Error {
 	entries, protocols, profiles := len(opts.Target.Entries), len(opts.Protocols), len(opts.Profiles)
 	if entries*protocols*profiles > MaxSessions {
-		return invalid("target", "%d entries x %d protocols x %d profiles are more than %d sessions: choose fewer with {entry}, {protocol} or {profile}",
+		return invalid("profile", "%d entries x %d protocols x %d profiles are more than %d sessions: choose {few}",
 			entries, protocols, profiles, MaxSessions)
 	}
 	return nil

@@ -23,12 +23,12 @@ func target(raw Raw, opts *Options) *Error {
 	case raw.Config != nil:
 		opts.Target.Entries, err = configured(raw, environ, given)
 	case raw.URL != nil:
-		var e *Endpoint
-		e, err = endpoint("url", *raw.URL, raw.AllowRemoteHTTP)
-		if err == nil {
-			e.Headers = given
-			opts.Target.Entries = []Entry{{Endpoint: e}}
+		e, problem := endpoint(*raw.URL, raw.AllowRemoteHTTP)
+		if problem != "" {
+			return invalid("url", "%s", problem)
 		}
+		e.Headers = given
+		opts.Target.Entries = []Entry{{Endpoint: e}}
 	default:
 		if err = usable("command", raw.Command); err == nil {
 			opts.Target.Entries = []Entry{{Launch: &Launch{Args: slices.Clone(raw.Command), Env: environ, Dir: raw.Dir}}}
@@ -77,43 +77,43 @@ func usable(option string, command []string) *Error {
 }
 
 // endpoint judges a URL by its text alone: no name is resolved before
-// discovery, which checks the address that is actually dialled.
-func endpoint(option, text string, allowRemote bool) (*Endpoint, *Error) {
-	problem := func(problem string) (*Endpoint, *Error) { return nil, invalid(option, "%s", problem) }
+// discovery, which checks the address that is actually dialled. The problem is
+// empty where there is none.
+func endpoint(text string, allowRemote bool) (_ *Endpoint, problem string) {
 	if len(text) == 0 || len(text) > maxURLBytes || hasControl(text) {
-		return problem("must be an http or https URL without control characters")
+		return nil, "must be an http or https URL without control characters"
 	}
 	if strings.Contains(text, " ") {
-		return problem("must not have a blank: write %20")
+		return nil, "must not have a blank: write %20"
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return problem("must be a full http or https URL, such as http://127.0.0.1:3000/mcp")
+		return nil, "must be a full http or https URL, such as http://127.0.0.1:3000/mcp"
 	}
 	if u.User != nil {
-		return problem("must not have user information: put credentials into {http-authorization}")
+		return nil, "must not have user information: put credentials into {http-authorization}"
 	}
 	if strings.Contains(text, "#") {
-		return problem("must not have a fragment")
+		return nil, "must not have a fragment"
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return problem("must have a port from 1 to 65535")
+			return nil, "must have a port from 1 to 65535"
 		}
 	}
 	host := u.Hostname()
 	addr, err := netip.ParseAddr(host)
 	if err == nil && addr.IsUnspecified() {
-		return problem("must name the server's address: 0.0.0.0 and [::] are only for listening, use 127.0.0.1")
+		return nil, "must name the server's address: 0.0.0.0 and [::] are only for listening, use 127.0.0.1"
 	}
 	e := &Endpoint{URL: u, Loopback: strings.EqualFold(host, "localhost") || (err == nil && isLoopback(addr))}
 	switch {
 	case !e.Loopback && u.Scheme != "https":
-		return problem("plain http is for loopback only (localhost, 127.0.0.0/8, [::1]): use https and {allow-remote-http} for a remote server")
+		return nil, "plain http is for loopback only (localhost, 127.0.0.0/8, [::1]): use https and {permit-remote} for a remote server"
 	case !e.Loopback && !allowRemote:
-		return problem("is not loopback: {allow-remote-http} permits a remote server over https")
+		return nil, "is not loopback: {permit-remote} permits a remote server over https"
 	}
-	return e, nil
+	return e, ""
 }
 
 // isLoopback is 127.0.0.0/8 and ::1 in their own notation: no zone, no
@@ -127,11 +127,16 @@ func isLoopback(addr netip.Addr) bool {
 // (CONTRACT.md section 4.6). A configuration file cannot refer to them either.
 func serverEnviron(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		switch name {
-		case "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "MCPEVAL_HTTP_AUTHORIZATION", "MCPEVAL_HTTP_HEADERS":
-			return true
-		}
-		return slices.ContainsFunc([]string{"INPUT_", "ACTIONS_", "MCPEVAL_INPUT_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		variable, _, _ := strings.Cut(entry, "=")
+		return kept(variable)
 	})
+}
+
+// kept reports whether a variable is kept from the server.
+func kept(variable string) bool {
+	switch variable {
+	case "GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "MCPEVAL_HTTP_AUTHORIZATION", "MCPEVAL_HTTP_HEADERS":
+		return true
+	}
+	return slices.ContainsFunc([]string{"INPUT_", "ACTIONS_", "MCPEVAL_INPUT_"}, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
 }
