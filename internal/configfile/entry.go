@@ -268,7 +268,7 @@ func (r resolving) envFile() (map[string]string, error) {
 	}
 	data, err := readRegular(path)
 	if err != nil {
-		return nil, r.problem("envFile", "%s", err)
+		return nil, fmt.Errorf("line %d: %s.envFile: %w", r.members.get("envFile").line, r.path, err)
 	}
 	env, err := envparse.Parse(bytes.NewReader(data))
 	var broken *envparse.ParseError

@@ -54,7 +54,7 @@ func choose(raw Raw, file *configfile.File) ([]configfile.Entry, *Error) {
 		if raw.Server != nil {
 			server = *raw.Server
 		}
-		if i := find(server); i >= 0 {
+		if i := find(server); i >= 0 && server != "" {
 			return file.Entries[i : i+1], nil
 		}
 		if len(file.Entries) > 1 {
@@ -96,7 +96,7 @@ func labels(file *configfile.File) string {
 func remote(server configfile.Server, raw Raw, given []Header) (*Endpoint, *Error) {
 	e, problem := endpoint(server.URL, raw.AllowRemoteHTTP)
 	if problem != "" {
-		return nil, invalid("config", "%s: the URL %s", server.Where, problem)
+		return nil, invalid("config", "%s: its URL: %s", server.Where, problem)
 	}
 	for _, h := range server.Headers {
 		problem := headerProblem(h.Name, h.Value)

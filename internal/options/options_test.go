@@ -1,6 +1,7 @@
 package options
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 )
 
 func ptr(s string) *string { return &s }
@@ -47,15 +50,12 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Server:   "s",
-		Profiles: []profile.Profile{"none", "roots", "sampling", "elicitation", "all"},
-		Settle:   1500 * time.Millisecond,
-		Timeout:  time.Minute,
-		Jobs:     5,
-		Format:   "text",
-		Command:  []string{"cmd", "", "--x"},
-		Environ:  []string{"A=1"},
-		Dir:      "d",
+		Target: Target{Entries: []Entry{{Launch: &Launch{Args: []string{"cmd", "", "--x"}, Env: []string{"A=1"}, Dir: "d"}}}},
+		Timing: Timing{Settle: 1500 * time.Millisecond, Timeout: time.Minute},
+		Output: Output{Server: "s", Format: "text"},
+
+		Profiles:  []profile.Profile{"none", "roots", "sampling", "elicitation", "all"},
+		Protocols: []protocol.Version{"2025-06-18"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -71,8 +71,11 @@ func TestOptionsDoNotChangeWithRaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw.Command[0], raw.RequireTools[0], raw.Environ[1], raw.Acknowledge[1] = "other", "other", "other", "other"
-	if diff := cmp.Diff([]string{"cmd", "a", "b", "A=1", "c", "d"},
-		slices.Concat(opts.Command, opts.RequiredTools, opts.Environ, opts.Acknowledged)); diff != "" {
+	launch := opts.Target.Entries[0].Launch
+	if diff := cmp.Diff([]string{"cmd", "A=1"}, slices.Concat(launch.Args, launch.Env)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Gate{Required: []name.Name{"a", "b"}, Acknowledged: []name.Name{"c", "d"}}, opts.Gate); diff != "" {
 		t.Error(diff)
 	}
 	if raw.RequireTools[1] != "a" || raw.Environ[0] != "INPUT_X=1" {
@@ -121,9 +124,9 @@ func TestNumbers(t *testing.T) {
 			}
 			opts, _ := New(raw)
 			got := map[string]string{
-				"settle-ms":  fmt.Sprint(opts.Settle.Milliseconds()),
-				"timeout-ms": fmt.Sprint(opts.Timeout.Milliseconds()),
-				"jobs":       fmt.Sprint(opts.Jobs),
+				"settle-ms":  fmt.Sprint(opts.Timing.Settle.Milliseconds()),
+				"timeout-ms": fmt.Sprint(opts.Timing.Timeout.Milliseconds()),
+				"jobs":       fmt.Sprint(opts.Timing.Jobs),
 			}[row[0]]
 			if got != row[1] {
 				t.Errorf("got %s", got)
@@ -148,9 +151,6 @@ func TestNames(t *testing.T) {
 	for _, c := range nameCases {
 		t.Run(fmt.Sprintf("%q", c.name), func(t *testing.T) {
 			t.Parallel()
-			if ValidName(c.name) != c.valid {
-				t.Errorf("ValidName is %v", !c.valid)
-			}
 			for option, set := range map[string]func(*Raw){
 				"server":       func(r *Raw) { r.Server = &c.name },
 				"require-tool": func(r *Raw) { r.RequireTools = []string{"ok", c.name} },
@@ -179,10 +179,10 @@ func TestLists(t *testing.T) {
 	if diff := cmp.Diff([]profile.Profile{"none", "roots", "all"}, opts.Profiles); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"B", "_", "a", "b"}, opts.RequiredTools); diff != "" {
+	if diff := cmp.Diff([]name.Name{"B", "_", "a", "b"}, opts.Gate.Required); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"z"}, opts.Acknowledged); diff != "" {
+	if diff := cmp.Diff([]name.Name{"z"}, opts.Gate.Acknowledged); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -209,15 +209,15 @@ func TestProfiles(t *testing.T) {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for text, valid := range map[string]bool{
-		"text": true, "json": true, "markdown": true, "": false, "TEXT": false, "Json": false, "yaml": false, "text ": false, "text,json": false,
+		"text": true, "json": true, "markdown": true, "sarif": true, "": false, "TEXT": false, "Json": false, "yaml": false, "text ": false, "text,json": false,
 	} {
 		raw := stdioRaw()
 		raw.Format = &text
 		if err := refusal(t, raw); (err == nil) != valid || err != nil && err.Option != "format" {
 			t.Errorf("%q: %v", text, err)
 		}
-		if opts, _ := New(raw); valid && string(opts.Format) != text {
-			t.Errorf("%q: %q", text, opts.Format)
+		if opts, _ := New(raw); valid && string(opts.Output.Format) != text {
+			t.Errorf("%q: %q", text, opts.Output.Format)
 		}
 	}
 }
@@ -301,6 +301,8 @@ func TestURLs(t *testing.T) {
 		{"http://localhost/\tx", refused},
 		{"http://localhost/\x7f", refused},
 		{"http://local host/", refused},
+		{"http://localhost/a b", refused},
+		{"http://localhost/?q=a b", refused},
 		{"http://[::1/", refused},
 		{"http://::1/", refused},
 		{"http://127.0.0.1:0/", refused},
@@ -330,8 +332,11 @@ func TestURLs(t *testing.T) {
 					t.Errorf("allowed %v: %v", allow, err)
 				}
 				opts, _ := New(raw)
-				if valid && (opts.Endpoint == nil || opts.Command != nil || opts.Loopback != (c.want == loopback)) {
-					t.Errorf("allowed %v: endpoint %v, loopback %v", allow, opts.Endpoint, opts.Loopback)
+				if !valid {
+					continue
+				}
+				if e := opts.Target.Entries[0]; e.Endpoint == nil || e.Launch != nil || e.Endpoint.Loopback != (c.want == loopback) {
+					t.Errorf("allowed %v: %+v", allow, e)
 				}
 			}
 		})
@@ -343,8 +348,8 @@ func TestEndpointKeepsTheURL(t *testing.T) {
 	t.Parallel()
 	const text = "http://127.0.0.1:3000/a%2Fb/?k=v%20w&k="
 	opts, err := New(urlRaw(text))
-	if err != nil || opts.Endpoint.String() != text {
-		t.Errorf("%v, %v", opts.Endpoint, err)
+	if err != nil || opts.Target.Entries[0].Endpoint.URL.String() != text {
+		t.Errorf("%+v, %v", opts, err)
 	}
 }
 
@@ -371,13 +376,152 @@ func TestAuthorization(t *testing.T) {
 			if err := refusal(t, raw); (err == nil) != c.valid || err != nil && err.Option != "http-authorization" {
 				t.Errorf("%.20q: %v", c.value, err)
 			}
-			if opts, _ := New(raw); c.valid && opts.Authorization != c.value {
-				t.Errorf("%.20q: kept as %q", c.value, opts.Authorization)
+			if c.valid && raw.URL != nil {
+				if diff := cmp.Diff([]string{"Authorization: " + c.value}, sent(t, raw)); diff != "" {
+					t.Error(diff)
+				}
 			}
 		}
 	}
-	if opts, err := New(stdioRaw()); err != nil || opts.Authorization != "" {
-		t.Errorf("unset: %q, %v", opts.Authorization, err)
+}
+
+// sent are the headers of the one endpoint, revealed.
+func sent(t *testing.T, raw Raw) (list []string) {
+	t.Helper()
+	opts, err := New(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range opts.Target.Entries[0].Endpoint.Headers {
+		list = append(list, h.Name+": "+h.Value.Reveal())
+	}
+	return list
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lines string
+		want  []string
+	}{
+		{"", nil},
+		{"X-Key: v", []string{"X-Key: v"}},
+		{"X-A: 1\r\n\r\n  X-B:  2 : 3 \n", []string{"X-A: 1", "X-B: 2 : 3"}},
+		{"Authorization: Basic x", []string{"Authorization: Basic x"}},
+		{"x_!#$%&'*+.^`|~1: v", []string{"x_!#$%&'*+.^`|~1: v"}},
+		{"McpX: v", []string{"McpX: v"}},
+		{"X-Accept: v", []string{"X-Accept: v"}},
+		{"X: " + strings.Repeat("v", 8192), []string{"X: " + strings.Repeat("v", 8192)}},
+	} {
+		raw := urlRaw("http://127.0.0.1/")
+		raw.Headers = &c.lines
+		if diff := cmp.Diff(c.want, sent(t, raw)); diff != "" {
+			t.Errorf("%.40q: %s", c.lines, diff)
+		}
+	}
+	// The variable of its own wins over any other Authorization.
+	raw := urlRaw("http://127.0.0.1/")
+	raw.Headers, raw.Authorization = ptr("authorization: lines\nX: v"), ptr("variable")
+	if diff := cmp.Diff([]string{"X: v", "Authorization: variable"}, sent(t, raw)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRefusedHeaders(t *testing.T) {
+	t.Parallel()
+	many := ""
+	for i := range MaxHeaders + 1 {
+		many += fmt.Sprintf("X-%d: v\n", i)
+	}
+	for lines, want := range map[string]string{
+		canary:                            "line 1: must be a header, as in X-Api-Key: value",
+		"X: v\n\n" + canary:               "line 3: must be a header, as in X-Api-Key: value",
+		": " + canary:                     "line 1: a header's name must be letters, digits and - with no blank, as in X-Api-Key: value",
+		"X Y: " + canary:                  "line 1: a header's name must be letters, digits and - with no blank, as in X-Api-Key: value",
+		"X : " + canary:                   "line 1: a header's name must be letters, digits and - with no blank, as in X-Api-Key: value",
+		"\u00e4: " + canary:               "line 1: a header's name must be letters, digits and - with no blank, as in X-Api-Key: value",
+		"X:":                              "line 1: a header's value must have 1 to 8192 bytes",
+		"X: " + strings.Repeat("v", 8193): "line 1: a header's value must have 1 to 8192 bytes",
+		"X: a\tb":                         "line 1: a header's value must not have control characters, such as a line break",
+		"X: a\rb":                         "line 1: a header's value must not have control characters, such as a line break",
+		"X: 1\nx: 2":                      "line 2: this header is there twice",
+		"accept: x":                       "line 1: Accept is set by the check itself: leave it out",
+		"CONTENT-TYPE: x":                 "line 1: Content-Type is set by the check itself: leave it out",
+		"Host: x":                         "line 1: Host is set by the check itself: leave it out",
+		"Content-Length: 1":               "line 1: Content-Length is set by the check itself: leave it out",
+		"Connection: x":                   "line 1: Connection is set by the check itself: leave it out",
+		"Transfer-Encoding: x":            "line 1: Transfer-Encoding is set by the check itself: leave it out",
+		"Mcp-Session-Id: x":               "line 1: headers that begin with Mcp- are set by the check itself: leave them out",
+		"MCP-Protocol-Version: x":         "line 1: headers that begin with Mcp- are set by the check itself: leave them out",
+		many:                              "more than 32 headers",
+	} {
+		for _, raw := range []Raw{stdioRaw(), urlRaw("http://127.0.0.1/")} {
+			raw.Headers = &lines
+			err := refusal(t, raw)
+			if err == nil || err.Option != "http-headers" || err.Problem != want {
+				t.Errorf("%.40q: %v", lines, err)
+			}
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	h := Header{"X", NewSecret(canary)}
+	encoded, _ := json.Marshal(h)
+	if inside := fmt.Sprintf("%v %+v", struct{ h Header }{h}, struct{ s Secret }{h.Value}); strings.Contains(inside, canary) {
+		t.Errorf("in an unexported field: %q", inside)
+	}
+	if h.Value.Reveal() != canary || (Secret{}).Reveal() != "" {
+		t.Error("not revealed")
+	}
+	for _, printed := range []string{
+		fmt.Sprint(h), fmt.Sprintf("%+v %#v %s %q %x", h, h, h, h, h), fmt.Sprintf("%v %v", &h, h.Value), h.Value.String(), h.Value.GoString(), string(encoded),
+	} {
+		if strings.Contains(printed, canary) || strings.Contains(printed, fmt.Sprintf("%x", canary)) || !strings.Contains(printed, stars) {
+			t.Errorf("printed as %q", printed)
+		}
+	}
+}
+
+func TestProtocols(t *testing.T) {
+	t.Parallel()
+	raw := stdioRaw()
+	raw.Protocols = []string{"2026-07-28", "2024-11-05", "2026-07-28"}
+	if opts, err := New(raw); err != nil || !slices.Equal(opts.Protocols, []protocol.Version{"2024-11-05", "2026-07-28"}) {
+		t.Errorf("%v, %v", opts.Protocols, err)
+	}
+	for _, list := range [][]string{{}, {""}, {"2025-06-18", ""}, {"2025-6-18"}, {"latest"}, {"2025-06-18,2026-07-28"}, {" 2025-06-18"}} {
+		raw.Protocols = list
+		if err := refusal(t, raw); err == nil || err.Option != "protocol" {
+			t.Errorf("%q: %v", list, err)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]References{
+		"code":           {},
+		"words":          {Words: true},
+		"descriptions":   {Descriptions: true},
+		"unlisted":       {Unlisted: true},
+		"unlisted words": {Words: true, Unlisted: true},
+		"all":            {true, true, true},
+		"code all all":   {true, true, true},
+	} {
+		raw := stdioRaw()
+		raw.References = strings.Fields(text)
+		if opts, err := New(raw); err != nil || opts.References != want {
+			t.Errorf("%q: %+v, %v", text, opts.References, err)
+		}
+	}
+	for _, list := range [][]string{{}, {""}, {"code", ""}, {"Words"}, {"words,unlisted"}} {
+		raw := stdioRaw()
+		raw.References = list
+		if err := refusal(t, raw); err == nil || err.Option != "references" {
+			t.Errorf("%q: %v", list, err)
+		}
 	}
 }
 
@@ -392,7 +536,12 @@ func TestCombinations(t *testing.T) {
 		{"no target", Raw{Server: ptr("s")}, "target"},
 		{"no server", Raw{Command: []string{"cmd"}}, "server"},
 		{"no server, a URL", Raw{URL: ptr("http://127.0.0.1/")}, "server"},
-		{"no server, a config", Raw{Config: ptr("f")}, "server"},
+		{"no server, a config", Raw{Config: ptr("f")}, "config"},
+		{"an entry without a config", Raw{Server: ptr("s"), Command: []string{"cmd"}, Entries: []string{"e"}}, "entry"},
+		{"a start-command without a URL", Raw{Server: ptr("s"), Command: []string{"cmd"}, StartCommand: []string{"cmd"}}, "start-command"},
+		{"a start-command alone", Raw{Server: ptr("s"), StartCommand: []string{"cmd"}}, "target"},
+		{"a start-command for a remote URL", Raw{Server: ptr("s"), URL: ptr("https://example.com"), AllowRemoteHTTP: true, StartCommand: []string{"cmd"}}, "start-command"},
+		{"an empty start-command", Raw{Server: ptr("s"), URL: ptr("http://127.0.0.1/"), StartCommand: []string{}}, "start-command"},
 		{"command and URL", Raw{Server: ptr("s"), Command: []string{"cmd"}, URL: ptr("http://127.0.0.1/")}, "target"},
 		{"command and empty URL", Raw{Server: ptr("s"), Command: []string{"cmd"}, URL: ptr("")}, "target"},
 		{"empty command and URL", Raw{Server: ptr("s"), Command: []string{}, URL: ptr("http://127.0.0.1/")}, "target"},
@@ -424,21 +573,26 @@ func TestServerEnvironment(t *testing.T) {
 	raw.Environ = []string{
 		"PATH=/bin", "HOME=/root", "INPUT_SERVER=x", "INPUT_REQUIRE-TOOLS=x", "INPUT_=x", "ACTIONS_RUNTIME_TOKEN=x", "ACTIONS_ID_TOKEN_REQUEST_URL=x",
 		"GITHUB_OUTPUT=x", "GITHUB_ENV=x", "GITHUB_PATH=x", "GITHUB_STATE=x", "GITHUB_STEP_SUMMARY=x", "MCPEVAL_HTTP_AUTHORIZATION=x",
+		"MCPEVAL_HTTP_HEADERS=x", "MCPEVAL_INPUT_TOKEN=x", "MCPEVAL_INPUTS=1",
 		"GITHUB_REPOSITORY=a/b", "GITHUB_WORKSPACE=/w", "GITHUB_OUTPUT_X=1", "MY_INPUT_X=1", "INPUTS=1", "ACTIONS=1", "EMPTY=", "NOEQUALS",
 	}
 	opts, err := New(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"PATH=/bin", "HOME=/root", "GITHUB_REPOSITORY=a/b", "GITHUB_WORKSPACE=/w", "GITHUB_OUTPUT_X=1", "MY_INPUT_X=1", "INPUTS=1", "ACTIONS=1", "EMPTY=", "NOEQUALS"}
-	if diff := cmp.Diff(want, opts.Environ); diff != "" {
+	want := []string{"PATH=/bin", "HOME=/root", "MCPEVAL_INPUTS=1", "GITHUB_REPOSITORY=a/b", "GITHUB_WORKSPACE=/w", "GITHUB_OUTPUT_X=1", "MY_INPUT_X=1", "INPUTS=1", "ACTIONS=1", "EMPTY=", "NOEQUALS"}
+	if diff := cmp.Diff(want, opts.Target.Entries[0].Launch.Env); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestErrorText(t *testing.T) {
 	t.Parallel()
-	if got := (&Error{Option: "jobs", Problem: "p"}).Error(); got != "jobs: p" {
+	err := &Error{Option: "jobs", Problem: "see {url} and {http-headers}, not ${X:-y} or {}"}
+	if got := err.Error(); got != "jobs: "+err.Problem {
+		t.Errorf("%q", got)
+	}
+	if got := err.In(strings.ToUpper); got != "see URL and HTTP-HEADERS, not ${X:-y} or {}" {
 		t.Errorf("%q", got)
 	}
 }
@@ -466,6 +620,10 @@ func TestErrorsNeverEcho(t *testing.T) {
 			"url":           func(r *Raw) { r.URL, r.Command = &value, nil },
 			"url too":       func(r *Raw) { r.URL = &value },
 			"config":        func(r *Raw) { r.Config, r.Command = &value, nil },
+			"protocol":      func(r *Raw) { r.Protocols = []string{value} },
+			"references":    func(r *Raw) { r.References = []string{value} },
+			"headers":       func(r *Raw) { r.Headers = &value },
+			"a header":      func(r *Raw) { line := "X: " + value; r.Headers = &line },
 			"authorization": func(r *Raw) { r.Authorization = &value },
 			"command":       func(r *Raw) { r.Command = []string{value} },
 			"argument":      func(r *Raw) { r.Command = []string{"a", value} },

@@ -9,14 +9,19 @@ import (
 const stars = "***"
 
 // Secret is a value that must never be printed: fmt, json and error texts get
-// stars.
-type Secret struct{ value string }
+// stars. Within an unexported field, where fmt cannot ask, it is an address.
+type Secret struct{ value *string }
 
 // NewSecret hides value.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{&value} }
 
 // Reveal returns the value, for the one place that sends it.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // String returns stars.
 func (Secret) String() string { return stars }
