@@ -172,7 +172,7 @@ func (a *Action) paths(in *Inputs) error {
 	w := a.workspace
 	in.Raw.Confine = w.Path
 	if in.Raw.Config = a.text("config"); in.Raw.Config != nil {
-		if !filepath.IsLocal(*in.Raw.Config) {
+		if !a.isFile(*in.Raw.Config) {
 			return &Error{"config", "must be a file inside the workspace, relative to it"}
 		}
 		path := filepath.Join(w.Path, *in.Raw.Config)
