@@ -21,7 +21,7 @@ import (
 // inputs say, and nothing of the runner's.
 func TestActionServer(t *testing.T) {
 	t.Parallel()
-	s := newStep(t, "server-command", "mcp-server keeps $HOME ';' 'a  b' \\\n  \"* ? ~\" `id` #x\n\n  --flag=\"\" \\\n",
+	s := newStep(t, "server-command", "mcp-server keeps '$HOME' ';' 'a  b' \\\n  \"* ? ~\" `id` #x\n\n  --flag=\"\" \\\n",
 		"profiles", "none", "working-directory", "sub/folder", "http-authorization", "c4n4ry-authorization", "report-path", "out/r.json")
 	s.env = []string{
 		"MCPEVAL_HTTP_AUTHORIZATION=c4n4ry-variable", "ACTIONS_CACHE_URL=c4n4ry", "ACTIONS_=c4n4ry", "INPUT_=c4n4ry",
@@ -263,7 +263,7 @@ func TestActionConfig(t *testing.T) {
 	}
 	for _, server := range []string{"nobody", ""} {
 		s := newStep(t, "config", ".mcp.json", "server", server) // the default is the repository's name
-		s.put(filepath.Join(s.workspace, ".mcp.json"), `{"mcpServers":{"mine":{"command":"c4n4ry"}}}`)
+		s.put(filepath.Join(s.workspace, ".mcp.json"), `{"mcpServers":{"mine":{"command":"c4n4ry"},"other":{"command":"c4n4ry"}}}`)
 		r := s.run()
 		r.ends(t, 2)
 	}
