@@ -174,7 +174,7 @@ func (s *sessions) cover(set observe.Set) []box {
 	for left := set; !left.Empty(); {
 		var best box
 		for _, b := range boxes {
-			if better(b, best, left) {
+			if s.better(b, best, left) {
 				best = b
 			}
 		}
@@ -185,19 +185,28 @@ func (s *sessions) cover(set observe.Set) []box {
 	return cover
 }
 
-func better(a, b box, left observe.Set) bool {
+func (s *sessions) better(a, b box, left observe.Set) bool {
 	if by := cmp.Compare((a.set & left).Len(), (b.set & left).Len()); by != 0 {
 		return by > 0
 	}
-	return a.words() < b.words()
+	return s.words(a) < s.words(b)
 }
 
-// words is how many values a box is said with, at most.
-func (b box) words() int {
-	return bits.OnesCount64(b.entries) + bits.OnesCount64(b.protocols) + bits.OnesCount64(b.profiles)
+// words is how many values a box is said with: all entries, versions or
+// profiles need none.
+func (s *sessions) words(b box) (n int) {
+	for _, part := range []struct {
+		mask uint64
+		of   int
+	}{{b.entries, len(s.entries)}, {b.protocols, len(s.protocols)}, {b.profiles, len(s.profiles)}} {
+		if part.mask != full(part.of) {
+			n += bits.OnesCount64(part.mask)
+		}
+	}
+	return n
 }
 
-// boxesIn yields the boxes that hold no session outside the set: for each
+// boxesIn returns the boxes that hold no session outside the set: for each
 // choice of protocol versions and profiles, all entries that fit.
 func (s *sessions) boxesIn(set observe.Set) []box {
 	var boxes []box
