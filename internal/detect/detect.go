@@ -13,15 +13,28 @@ import (
 	"github.com/org/mcpeval-guidance/internal/reference"
 )
 
-// Rule is one kind of finding.
+// Rule is one kind of finding. All texts are fixed, ours and plain ASCII.
 type Rule struct {
 	// ID is the finding's reason. It is public interface.
 	ID string
+	// Kind is the plural word for the rule's findings.
+	Kind string
 	// Title is the heading of the rule's findings, for people.
 	Title string
 	// Lead stands before the tool's name in a line of text, so that no line
 	// begins with what a server chose.
 	Lead string
+	// Affects stands before the affected sessions: what they lack or have.
+	Affects string
+	// Alert is what is wrong, in a few words, where a finding stands alone.
+	Alert string
+	// Says is what is wrong, a sentence about {tool}; {text} is who names it,
+	// such as "the instructions name".
+	Says string
+	// Verdict says in the first line of a report how many tools, {n}, have
+	// findings of the rule; {texts} are those that were looked at, and
+	// {session} is what is compared.
+	Verdict struct{ One, Many string }
 	// Hint is what to do, a fixed sentence.
 	Hint Hint
 	// Gate says that a finding fails the check.

@@ -53,7 +53,8 @@ type Result struct {
 	AsV1 bool
 	// Looks is how many sessions were observed in all, those seen again
 	// included.
-	Looks int
+	Looks   int
+	Counted Counted // how much there was to compare
 }
 
 // New compares what was observed and judges the gate. The observations are
