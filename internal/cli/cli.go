@@ -20,11 +20,12 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"github.com/org/mcpeval-guidance/internal/crash"
 	"github.com/org/mcpeval-guidance/internal/demo"
 	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/protocol"
-	"github.com/org/mcpeval-guidance/internal/report"
+	"github.com/org/mcpeval-guidance/internal/result"
 	"github.com/org/mcpeval-guidance/schema"
 )
 
@@ -71,9 +72,9 @@ func Run() int {
 // Main runs the command line and returns the exit status.
 func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	defer func() {
-		if recover() != nil {
-			fmt.Fprintln(streams.Err, "mcpeval: internal error; please report what you ran")
-			status = report.ExitIncomplete
+		if c := crash.Recovered(recover()); c != nil {
+			fmt.Fprintf(streams.Err, "mcpeval: internal error in %s; please report this and what you ran at %s\n", c, crash.Report)
+			status = result.ExitIncomplete
 		}
 	}()
 	// net/http logs what a server sends out of turn.
@@ -86,16 +87,16 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	}
 	switch command {
 	case "":
-		return report.ExitOK // --help or --version was printed
+		return result.ExitOK // --help or --version was printed
 	case "guidance":
 		return a.guidance(commandLine.Guidance.raw())
 	case "demo":
 		return a.demo(commandLine.Demo)
 	case "demo-server":
-		if demo.Serve(a.In, a.Out) != nil {
-			return report.ExitIncomplete
+		if demo.Serve(a.In, a.Out, commandLine.DemoServer.ReadOnly) != nil {
+			return result.ExitIncomplete
 		}
-		return report.ExitOK
+		return result.ExitOK
 	case "schema guidance":
 		return a.schema(commandLine.Schema.Guidance.Report)
 	case "action":
@@ -111,7 +112,7 @@ type commandLine struct {
 	Demo       demoCommand     `cmd:"" help:"Check a small server inside this binary, to see what the check finds."`
 	Schema     schemaCommand   `cmd:"" help:"Print the JSON Schema of a report."`
 	Action     struct{}        `cmd:"" help:"Run as a GitHub Action: read INPUT_* from the environment."`
-	DemoServer struct{}        `cmd:"" name:"demo-server" hidden:"" help:"The server that demo checks, on stdin and stdout."`
+	DemoServer demoServer      `cmd:"" name:"demo-server" hidden:"" help:"The server that demo checks, on stdin and stdout."`
 	Version    bool            `help:"Print the version."`
 }
 
@@ -144,7 +145,14 @@ type guidanceCommand struct {
 	Command         []string `arg:"" optional:"" passthrough:"partial" sep:"none" help:"After --: the stdio server's command, started directly, without a shell."`
 }
 
-type demoCommand struct{ checkFlags }
+type demoCommand struct {
+	checkFlags
+	Entry []string `sep:"none" placeholder:"KEY" help:"Configuration of the demo server: full or read-only. Repeatable: both are compared with each other. The full one without it."`
+}
+
+type demoServer struct {
+	ReadOnly bool `help:"The server's other configuration, without the tool that removes a note."`
+}
 
 func (guidanceCommand) Help() string {
 	return `A stdio server:
@@ -329,7 +337,7 @@ func (a *app) usage(err error) int {
 		message = words(invalid.Option) + ": " + invalid.In(words)
 	}
 	fmt.Fprintf(a.Err, "mcpeval: %s\nsee mcpeval guidance --help\n", message)
-	return report.ExitUsage
+	return result.ExitUsage
 }
 
 // schema prints the schema of a version of the report.
@@ -338,7 +346,7 @@ func (a *app) schema(version *string) int {
 	case version == nil || *version == "v1":
 		return a.print(schema.Guidance)
 	case *version == "v2":
-		return a.print(schema.Guidance) // until there is a second document
+		return a.print(schema.GuidanceV2)
 	}
 	return a.usage(errors.New("schema guidance: must be followed by v1, v2 or nothing"))
 }
@@ -357,12 +365,12 @@ func (a *app) print(document []byte) int {
 	if _, err := a.Out.Write(document); err != nil {
 		return a.unwritten()
 	}
-	return report.ExitOK
+	return result.ExitOK
 }
 
 func (a *app) unwritten() int {
 	fmt.Fprintln(a.Err, "mcpeval: the output could not be written to stdout")
-	return report.ExitIncomplete
+	return result.ExitIncomplete
 }
 
 // interrupted returns the exit status after a signal: 128 plus its number.
@@ -373,7 +381,7 @@ func (a *app) interrupted() int {
 			return 128 + int(number)
 		}
 	}
-	return report.ExitIncomplete
+	return result.ExitIncomplete
 }
 
 func isTerminal(stream any) bool {

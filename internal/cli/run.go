@@ -1,16 +1,18 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
-	"github.com/org/mcpeval-guidance/internal/coherence"
-	"github.com/org/mcpeval-guidance/internal/discover"
+	"github.com/org/mcpeval-guidance/internal/check"
+	"github.com/org/mcpeval-guidance/internal/crash"
 	"github.com/org/mcpeval-guidance/internal/name"
+	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/options"
-	"github.com/org/mcpeval-guidance/internal/profile"
-	"github.com/org/mcpeval-guidance/internal/report"
+	"github.com/org/mcpeval-guidance/internal/proc"
+	"github.com/org/mcpeval-guidance/internal/render"
+	"github.com/org/mcpeval-guidance/internal/result"
+	"github.com/org/mcpeval-guidance/internal/wire"
 )
 
 // guidance is one check from raw options to the exit status.
@@ -23,85 +25,61 @@ func (a *app) guidance(raw options.Raw) int {
 }
 
 func (a *app) check(opts options.Options) int {
-	sweep := discover.Adopt()
-	defer sweep()
-	run := a.newRun(opts)
-	run.Sweep = sweep
+	host := check.Host{Version: a.version, InContainer: inContainer()}
 	if opts.Output.ShowServerStderr {
-		run.Stderr = a.Err
+		host.Stderr = a.Err
 	}
 	if isTerminal(a.Err) {
-		run.Progress = func(p profile.Profile, o *coherence.Observation) {
-			fmt.Fprintf(a.Err, "%s: %s\n", p, progress(o))
+		host.Progress = func(s observe.Session, o *observe.Observation) {
+			fmt.Fprintf(a.Err, "%s: %s\n", render.Session(s), render.Progress(o))
 		}
 	}
-	observations, err := run.Profiles(a.ctx)
+	r, left, err := a.observe(opts, host)
 	if err != nil {
 		return a.interrupted()
 	}
-	r, _ := coherence.Check(observations, settings(opts, a.version))
-	for _, remark := range r.Remarks() {
+	for _, remark := range render.Remarks(r) {
 		fmt.Fprintf(a.Err, "mcpeval: %s\n", remark)
 	}
 	err = a.render(r, opts.Output.Format)
+	if rule, ok := wire.IsInvalid(err); ok {
+		fmt.Fprintf(a.Err, "mcpeval: internal error: the report breaks its own schema (%s) and was not written; please report this at %s\n", rule, crash.Report)
+		return result.ExitIncomplete
+	}
 	switch {
-	case errors.Is(err, report.ErrInvalid):
-		fmt.Fprintf(a.Err, "mcpeval: %s\n", brokenReport)
-		return report.ExitIncomplete
 	case err != nil:
 		return a.unwritten()
+	case left > 0:
+		fmt.Fprintf(a.Err, "mcpeval: %s\n", proc.LeftBehind(left))
+		return result.ExitIncomplete
 	}
 	return r.ExitStatus()
 }
 
-const brokenReport = "internal error: the report breaks its own schema and was not written; please report this"
-
-func (a *app) newRun(opts options.Options) *discover.Run {
-	return &discover.Run{Options: opts, Version: a.version, InContainer: inContainer()}
+// observe runs the check. Before it returns, what was started has ended, but
+// for as many processes as left says.
+func (a *app) observe(opts options.Options, host check.Host) (r result.Result, left int, err error) {
+	sweep := proc.Adopt()
+	defer func() { left = sweep() }()
+	host.Sweep = func() { sweep() }
+	r, err = check.Run(a.ctx, opts, host)
+	return r, 0, err
 }
 
-func settings(opts options.Options, version string) coherence.Settings {
-	return coherence.Settings{
-		Version:       version,
-		Server:        string(opts.Output.Server),
-		SettleMS:      int(opts.Timing.Settle.Milliseconds()),
-		TimeoutMS:     int(opts.Timing.Timeout.Milliseconds()),
-		Jobs:          opts.Timing.Jobs,
-		RequiredTools: texts(opts.Gate.Required),
-		Acknowledged:  texts(opts.Gate.Acknowledged),
-	}
-}
-
-func texts(names []name.Name) (list []string) {
-	for _, n := range names {
-		list = append(list, string(n))
-	}
-	return list
-}
-
-func (a *app) render(r report.Report, format options.Format) error {
+func (a *app) render(r result.Result, format options.Format) error {
 	var text []byte
 	switch format {
 	case options.JSON:
-		return r.WriteJSON(a.Out)
+		return wire.Write(a.Out, r)
 	case options.Markdown:
-		text = r.Markdown()
+		text = render.Markdown(r)
+	case options.SARIF:
+		text = render.SARIF(r, nil, "")
 	default:
-		text = r.Text(isTerminal(a.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+		text = render.Text(r, isTerminal(a.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 	}
 	_, err := a.Out.Write(text)
 	return err
-}
-
-// progress says in words what goes on in a profile.
-func progress(o *coherence.Observation) string {
-	switch {
-	case o == nil:
-		return "discovering"
-	case o.Diagnosis != nil:
-		return string(o.Diagnosis.Code)
-	}
-	return fmt.Sprintf("%d tools", len(o.Tools))
 }
 
 // demo checks the server inside this binary, started as any other.
@@ -114,15 +92,18 @@ func (a *app) demo(command demoCommand) int {
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(a.Err, "mcpeval: this binary's own path is not known, so the demo cannot start it")
-		return report.ExitIncomplete
+		return result.ExitIncomplete
 	}
 	raw.Command = []string{self, "demo-server"}
 	opts, err := options.New(raw)
+	if err == nil {
+		opts.Target.Entries, err = demoEntries(opts.Target.Entries[0], command.Entry)
+	}
 	if err != nil {
 		return a.usage(err)
 	}
 	status := a.check(opts)
-	if status <= report.ExitDefects {
+	if status <= result.ExitDefects {
 		out := a.Out
 		if opts.Output.Format != options.Text {
 			out = a.Err
@@ -130,6 +111,37 @@ func (a *app) demo(command demoCommand) int {
 		fmt.Fprintln(out, "\nCheck your own server: mcpeval guidance --server NAME -- COMMAND [ARG...]")
 	}
 	return status
+}
+
+// The demo server's configurations.
+const (
+	demoFull     = "full"
+	demoReadOnly = "read-only"
+)
+
+// demoEntries are the demo's configurations of those names, or the plain server
+// where none is asked for.
+func demoEntries(plain options.Entry, keys []string) ([]options.Entry, error) {
+	if len(keys) == 0 {
+		return []options.Entry{plain}, nil
+	}
+	var entries []options.Entry
+	seen := map[string]bool{}
+	for _, key := range keys {
+		launch := *plain.Launch
+		switch key {
+		case demoFull:
+		case demoReadOnly:
+			launch.Args = append(launch.Args[:len(launch.Args):len(launch.Args)], "--read-only")
+		default:
+			return nil, &options.Error{Option: "entry", Problem: "the demo has the entries " + demoFull + " and " + demoReadOnly}
+		}
+		if !seen[key] {
+			entries = append(entries, options.Entry{Label: name.Name(key), Launch: &launch})
+		}
+		seen[key] = true
+	}
+	return entries, nil
 }
 
 // inContainer reports whether this is the Action's image, whose Dockerfile

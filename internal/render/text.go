@@ -9,6 +9,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/detect"
 	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/profile"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 	"github.com/org/mcpeval-guidance/internal/result"
 )
 
@@ -172,4 +173,27 @@ func yesNo(b bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+// Session names a session for a line of progress.
+func Session(s observe.Session) string {
+	text := string(s.Profile)
+	if s.Protocol != protocol.Default {
+		text = string(s.Protocol) + " " + text
+	}
+	if s.Entry != "" {
+		text = "entry " + string(s.Entry) + ", " + text
+	}
+	return text
+}
+
+// Progress says in words what goes on in a session.
+func Progress(o *observe.Observation) string {
+	switch {
+	case o == nil:
+		return "discovering"
+	case o.Diagnosis != nil:
+		return string(o.Diagnosis.Code)
+	}
+	return count(len(o.Tools), "tool")
 }
