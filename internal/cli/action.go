@@ -7,6 +7,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/action"
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/discover"
+	"github.com/org/mcpeval-guidance/internal/locate"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/profile"
 	"github.com/org/mcpeval-guidance/internal/report"
@@ -57,6 +58,9 @@ func (a *app) act(act *action.Action) action.Outcome {
 		return summarized(act, action.UsageSummary("Invalid "+err.Error()), action.Outcome{ExitStatus: report.ExitUsage})
 	}
 
+	// Before the server starts: it could replace git, or what git reads.
+	repository := locate.List(a.ctx, in.Workspace.Path, opts.Dir)
+	defer repository.Close()
 	observations, err := a.observe(act, opts, in.StartCommand)
 	if err != nil {
 		return summarized(act, action.InterruptedSummary, action.Outcome{ExitStatus: a.interrupted()})
@@ -76,7 +80,7 @@ func (a *app) act(act *action.Action) action.Outcome {
 	for _, remark := range r.Remarks() {
 		act.Logf("mcpeval: %s", remark)
 	}
-	act.Publish(action.Annotate(r, a.locate(act, in, shown(r, mentions))))
+	act.Publish(action.Annotate(r, repository.Find(a.ctx, shown(r, mentions), in.InstructionFiles)))
 	return summarized(act, string(r.Markdown()), outcome)
 }
 
@@ -107,14 +111,6 @@ func (a *app) observe(act *action.Action, opts options.Options, start []string) 
 	return run.Profiles(a.ctx)
 }
 
-// locate looks for the lines of the mentions. It runs git, in a workspace that
-// the server could write to, so it is guarded as the server is.
-func (a *app) locate(act *action.Action, in action.Inputs, mentions []action.Mention) map[string]action.Position {
-	defer act.GuardCommandFiles()()
-	defer discover.Adopt()()
-	return in.Workspace.Locate(a.ctx, mentions, in.InstructionFiles)
-}
-
 // onRunner reports whether the Action runs on the runner itself and not in
 // its container: the host variant of the Action sets the variable.
 func onRunner() bool { return os.Getenv("MCPEVAL_ON_RUNNER") != "" }
@@ -131,14 +127,18 @@ func summarized(act *action.Action, markdown string, outcome action.Outcome) act
 
 // shown returns the mentions whose annotation is spelled out: only their
 // places are looked for.
-func shown(r report.Report, mentions []coherence.Mention) []action.Mention {
-	var list []action.Mention
+func shown(r report.Report, mentions []coherence.Mention) []locate.Mention {
+	var list []locate.Mention
 	lines := map[string][]string{}
 	for _, m := range mentions {
 		lines[m.Tool] = m.Lines
 	}
 	for _, g := range action.Shown(action.ToReview(r)) {
-		list = append(list, action.Mention{Tool: g.Tool, Lines: lines[g.Tool]})
+		m := locate.Mention{Key: locate.Key{Tool: g.Tool}}
+		for _, line := range lines[g.Tool] {
+			m.Contexts = append(m.Contexts, locate.Context{Line: line})
+		}
+		list = append(list, m)
 	}
 	return list
 }

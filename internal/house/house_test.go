@@ -39,8 +39,8 @@ var systems = []string{"linux", "darwin", "windows"}
 // in one direction: options, discover, coherence, report.
 var mayImport = map[string][]string{
 	"":                   {"internal/cli"},
-	"internal/cli":       {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/options", "internal/profile", "internal/report", "schema"},
-	"internal/action":    {"internal/diagnosis", "internal/options", "internal/profile", "internal/report"},
+	"internal/cli":       {"internal/action", "internal/coherence", "internal/demo", "internal/diagnosis", "internal/discover", "internal/locate", "internal/options", "internal/profile", "internal/report", "schema"},
+	"internal/action":    {"internal/diagnosis", "internal/locate", "internal/options", "internal/profile", "internal/report"},
 	"internal/discover":  {"internal/coherence", "internal/diagnosis", "internal/mcp", "internal/options", "internal/profile"},
 	"internal/coherence": {"internal/diagnosis", "internal/profile", "internal/report"},
 	"internal/report":    {"internal/diagnosis", "internal/profile", "schema"},
@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"internal/profile":   {},
 	"internal/diagnosis": {},
 	"internal/demo":      {},
+	"internal/locate":    {},
 	"schema":             {},
 	"scripts/bench":      {},
 }
