@@ -21,10 +21,10 @@ const (
 // braces, after a dollar or per cent sign, or between the end of a literal
 // and the start of the next. The group is where it begins on its line.
 var interpolation = regexp.MustCompile(strings.NewReplacer(
-	"OP", "(?:\\+\\+?|\\.\\.|\\s\\.\\s|<>|&|~|\\|\\||<<)",
-	"CLOSE", "[\"'`]\\s*\\\\?\\s*",
-	"OPEN", "\\s*\\\\?\\s*[@$frbuFRBU]{0,2}[\"'`]",
-	"NAME", "[A-Za-z_$@](?:\\w|->|[.:$!])*(?:\\[[^\\[\\]\\n]{1,40}\\])?(?:\\([^()\\n]{0,40}\\))?",
+	"{glue}", "(?:\\+\\+?|\\.\\.|\\s\\.\\s|<>|&|~|\\|\\||<<)",
+	"{close}", "[\"'`]\\s*\\\\?\\s*",
+	"{open}", "\\s*\\\\?\\s*[@$frbuFRBU]{0,2}[\"'`]",
+	"{name}", "[A-Za-z_$@](?:\\w|->|[.:$!])*(?:\\[[^\\[\\]\\n]{1,40}\\])?(?:\\([^()\\n]{0,40}\\))?",
 ).Replace(strings.Join([]string{
 	`[$#]?\{{1,3}[^{}]{0,80}\}{1,3}`,
 	`\\\([^()\n]{1,60}(?:\(\))?\)`,
@@ -32,11 +32,12 @@ var interpolation = regexp.MustCompile(strings.NewReplacer(
 	`%(?:\[\d+\]|\d+\$|\(\w+\))?[svqd@]`,
 	`%[A-Z][A-Z_]+%|__[A-Z][A-Z_]+__|@[A-Z][A-Z_]+@`,
 	`<%=?[^%]{1,60}%>`,
-	`CLOSEOP\s*(NAME)\s*OPOPEN`,
-	`"\s*,\s*(NAME)\s*,OPEN`,
+	`{close}{glue}\s*({name})\s*{glue}{open}`,
+	`"\s*,\s*({name})\s*,{open}`,
 	`"\s+([A-Z][A-Z0-9_]+)\s+"`,
-	`CLOSEOP\s*(NAME)`,
-	`\b(NAME)\s*OPOPEN`,
+	"[\"'`]\\s*\\)[;\\s]*[\\w.]{1,40}\\(\\s*({name})\\s*\\)[;\\s]*[\\w.]{1,40}\\({open}",
+	`{close}{glue}\s*({name})`,
+	`\b({name})\s*{glue}{open}`,
 	`\$[A-Za-z_]\w*(?:(?:->|\.|::)\w+)*`,
 }, "|")))
 
@@ -52,7 +53,7 @@ func found(match []int) (start, end, at int) {
 }
 
 // adjoins reports whether the letters next to the index are the wanted ones:
-// a dozen, or all that there are.
+// a dozen, or all that there are. It keeps the search for interpolations rare.
 func (f *folded) adjoins(index int, want []byte, step int) bool {
 	n := min(trivial, len(want))
 	if step < 0 {
@@ -119,8 +120,7 @@ func bareSpelling(text string) string {
 // that end at the index: where it stands, the index of the letter that
 // follows, and whether it has the tool's name.
 func (f *folded) gapAfter(index int, q *query) (at, to int, spoken, ok bool) {
-	lead := commonPrefix(f.letters[index:], q.letters)
-	for _, lead := range []int{lead, 0} {
+	for _, lead := range []int{0, commonPrefix(f.letters[index:], q.letters)} {
 		from := f.end(index + lead)
 		match := interpolation.FindSubmatchIndex(f.text[from:min(len(f.text), from+maxGap)])
 		if match == nil {
@@ -152,7 +152,7 @@ func (f *folded) gapBefore(index int, q *query) (at, start int, spoken, ok bool)
 	for tail < min(index, len(q.letters)) && f.letters[index-1-tail] == q.letters[len(q.letters)-1-tail] {
 		tail++
 	}
-	for _, tail := range []int{tail, 0} {
+	for _, tail := range []int{0, tail} {
 		to := f.start(index - tail)
 		from := max(0, to-maxGap)
 		matches := interpolation.FindAllSubmatchIndex(f.text[from:to], -1)

@@ -171,21 +171,19 @@ func (s *search) compare(a anchor, end int, from source) {
 			q.record(place{source: from, line: f.line(at), whole: true})
 		}
 	case nameFollows:
-		if !f.adjoins(end, q.before, -1) {
-			return
-		}
 		if to := end + len(q.letters); f.spells(end, q) {
 			s.judge(q, end, to, place{source: from, line: f.line(f.start(end))})
+		} else if !f.adjoins(end, q.before, -1) {
+			return
 		} else if at, to, spoken, ok := f.gapAfter(end, q); ok {
 			s.judge(q, end, to, place{source: from, line: f.line(at), gap: true, spoken: spoken})
 		}
 	case namePrecedes:
 		end -= width
-		if !f.adjoins(end, q.after, 1) {
-			return
-		}
 		if start := end - len(q.letters); start >= 0 && f.spells(start, q) {
 			s.judge(q, start, end, place{source: from, line: f.line(f.start(start))})
+		} else if !f.adjoins(end, q.after, 1) {
+			return
 		} else if at, start, spoken, ok := f.gapBefore(end, q); ok {
 			s.judge(q, start, end, place{source: from, line: f.line(at), gap: true, spoken: spoken})
 		}
