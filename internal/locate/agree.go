@@ -52,14 +52,13 @@ func found(match []int) (start, end, at int) {
 	return match[0], match[1], match[0]
 }
 
-// adjoins reports whether the letters next to the index are the wanted ones:
-// a dozen, or all that there are. It keeps the search for interpolations rare.
-func (f *folded) adjoins(index int, want []byte, step int) bool {
-	n := min(trivial, len(want))
-	if step < 0 {
-		return bytes.HasSuffix(f.letters[:index], want[len(want)-n:])
+// adjoins reports whether so many letters next to the index, or all that
+// there are, are the wanted ones.
+func (f *folded) adjoins(index int, want []byte, step, n int) bool {
+	if n = min(n, len(want)); step < 0 {
+		return n > 0 && bytes.HasSuffix(f.letters[:index], want[len(want)-n:])
 	}
-	return bytes.HasPrefix(f.letters[index:], want[:n])
+	return n > 0 && bytes.HasPrefix(f.letters[index:], want[:n])
 }
 
 // spells reports whether the query's name stands at the index, in its own
@@ -132,7 +131,7 @@ func (f *folded) gapAfter(index int, q *query) (at, to int, spoken, ok bool) {
 		}
 		to = f.index(from + end)
 		tail := commonPrefix(f.letters[to:], q.after)
-		if rest := q.letters[lead:]; tail < width {
+		if rest := q.letters[lead:]; tail < narrow {
 			for n := len(rest); n > 0; n-- {
 				if bytes.HasPrefix(f.letters[to:], rest[len(rest)-n:]) {
 					to += n
@@ -228,7 +227,13 @@ func (f *folded) agree(index int, want []byte, step int) (agree, over int) {
 		if i >= length || j >= len(want) || gaps == maxGaps {
 			return max(0, agree), over
 		}
-		if di, dj, ok := f.gap(index, i, j, length, len(want), step, same); ok {
+		if back, di, dj, ok := f.gap(index, i, j, length, len(want), step, same); ok {
+			for k := range back {
+				if utf8.RuneStart(wanted(j - 1 - k)) {
+					agree--
+				}
+			}
+			i, j = i-back, j-back
 			for k := range dj {
 				if utf8.RuneStart(wanted(j + k)) {
 					over++
@@ -247,31 +252,38 @@ func (f *folded) agree(index int, want []byte, step int) (agree, over int) {
 }
 
 // gap finds the nearest letters that agree again behind an interpolation or
-// the code between two literals.
-func (f *folded) gap(index, i, j, length, wanted, step int, same func(i, j, n int) bool) (di, dj int, ok bool) {
-	var window []byte
-	var span func(di int) []byte
-	if step > 0 {
-		from := f.end(index + i)
-		window = f.text[from:min(len(f.text), from+maxGap)]
-		span = func(di int) []byte { return window[:max(0, min(len(window), f.start(index+i+di)-from))] }
-	} else {
-		to := f.start(index - i)
-		window = f.text[max(0, to-maxGap):to]
-		span = func(di int) []byte {
-			return window[max(0, min(len(window), f.end(index-i-di)-(to-len(window)))):]
+// the code between two literals. The code may begin with the letters that
+// should follow: back is how many of those that agreed are taken back.
+func (f *folded) gap(index, i, j, length, wanted, step int, same func(i, j, n int) bool) (back, di, dj int, ok bool) {
+	for back = 0; back <= min(maxSlip, i, j); back++ {
+		if di, dj, ok = f.gapAt(index, i-back, j-back, length, wanted, step, same); ok && di+dj > back {
+			return back, di, dj, true
 		}
 	}
-	if !isGap(window) {
+	return 0, 0, 0, false
+}
+
+func (f *folded) gapAt(index, i, j, length, wanted, step int, same func(i, j, n int) bool) (di, dj int, ok bool) {
+	at := f.end(index + i*step)
+	from, to := at, min(len(f.text), at+maxGap)
+	if step < 0 {
+		at = f.start(index - i)
+		from, to = max(0, at-maxGap), at
+	}
+	list := f.codeBetween(from, to, at)
+	if len(list) == 0 {
 		return 0, 0, false
 	}
-	const again = 10 // letters
+	const again = 7 // letters
 	for di = 0; di <= maxGap && i+di < length; di++ {
-		passed := span(di)
-		if len(passed) >= maxGap {
+		first, last := index+i, index+i+di // the letters that are passed
+		if step < 0 {
+			first, last = index-i-di, index-i
+		}
+		if f.start(first) < from && di > 0 || f.end(last) > to && di > 0 {
 			break
 		}
-		if !isGap(passed) {
+		if !f.isPassed(first, last, list) {
 			continue
 		}
 		for dj = 0; dj <= maxFilled && j+dj < wanted; dj++ {
@@ -287,15 +299,68 @@ func (f *folded) gap(index, i, j, length, wanted, step int, same func(i, j, n in
 	return 0, 0, false
 }
 
-// isGap reports whether code may stand between two parts of a text here.
-func isGap(text []byte) bool {
-	quotes := 0
-	for _, c := range text {
+// between is where a source has something else than its text: an
+// interpolation, or what is between two quotes. Of the latter every other one
+// is code, and the rest is text again.
+type between struct {
+	from, to int
+	quoted   int // which one between quotes it is, from 1; 0 for an interpolation
+}
+
+// openAt returns where the interpolation in braces begins and ends that holds
+// the offset.
+func (f *folded) openAt(at int) (opened, closed int, ok bool) {
+	before, after := f.text[max(0, at-maxGap):at], f.text[at:min(len(f.text), at+maxGap)]
+	opened, closed = bytes.LastIndexAny(before, "{}"), bytes.IndexAny(after, "{}")
+	if opened < 1 || closed < 0 || before[opened] != '{' || before[opened-1] != '$' && before[opened-1] != '#' || after[closed] != '}' {
+		return 0, 0, false
+	}
+	return at - len(before) + opened - 1, at + closed + 1, true
+}
+
+// codeBetween lists them from one offset to another; at is the one of these
+// that the text is compared from.
+func (f *folded) codeBetween(from, to, at int) (list []between) {
+	text := f.text[from:to]
+	for _, match := range interpolation.FindAllIndex(text, -1) {
+		list = append(list, between{from + match[0], from + match[1], 0})
+	}
+	// We may be inside an interpolation, one that chooses between two texts.
+	if opened, closed, ok := f.openAt(at); ok {
+		list = append(list, between{max(from, opened), min(to, closed), 0})
+	}
+	last, quotes := -1, 0
+	for i, c := range text {
 		if c == '"' || c == '\'' || c == '`' {
-			quotes++
+			if last >= 0 && i > last+1 {
+				quotes++
+				list = append(list, between{from + last, from + i, quotes})
+			}
+			last = i
 		}
 	}
-	return quotes >= 2 || interpolation.Match(text)
+	return list
+}
+
+// isPassed reports whether the letters are all part of what stands between
+// parts of the text; without any, whether something stands beside them.
+func (f *folded) isPassed(first, last int, list []between) bool {
+	start, end := f.end(first), f.start(last)
+	parity := -1
+	for i := first; i < last; i++ {
+		at := int(f.at[i])
+		in := slices.IndexFunc(list, func(b between) bool { return b.from <= at && at < b.to && start <= b.from && b.to <= end })
+		if in < 0 {
+			return false
+		}
+		if quoted := list[in].quoted; quoted > 0 {
+			if parity >= 0 && parity != quoted%2 {
+				return false
+			}
+			parity = quoted % 2
+		}
+	}
+	return first < last || slices.ContainsFunc(list, func(b between) bool { return start <= b.from && b.to <= end })
 }
 
 // slip finds where letters agree again after few that only one side has.

@@ -2,6 +2,7 @@ package locate
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,8 +22,12 @@ const (
 	maxTries  = 2000 // places compared
 )
 
-// width is how many letters, in bytes, of a text point at a place to compare.
-const width = 6
+// How many letters, in bytes, of a text point at a place to compare: fewer
+// where there are no more.
+const (
+	wide   = 12
+	narrow = 6
+)
 
 // query is one context of a name, asked once however many mentions have it.
 type query struct {
@@ -56,28 +61,47 @@ type source struct {
 	generated bool
 }
 
-type side byte
+type kind byte
 
 const (
-	lineStarts side = iota
-	nameFollows
-	namePrecedes
+	wholeLine kind = iota
+	name
+	gapFollows
+	gapPrecedes
 )
 
-// anchor is a few letters of a query: where they stand in a file, it is
+// anchor is a few letters of a query: where they stand in a file, the file is
 // compared with what is around.
 type anchor struct {
 	query *query
-	side  side
+	kind  kind
+	back  int // from the end of the letters to where the line, the name or what is behind a gap starts
+}
+
+// window is the last letters of a text, twelve or six of them.
+type window struct {
+	high uint32
+	low  uint64
+}
+
+func (w window) add(letter byte) window {
+	return window{w.high<<8 | uint32(w.low>>56), w.low<<8 | uint64(letter)}
+}
+
+func (w window) narrow() window { return window{0, w.low & (1<<(8*narrow) - 1)} }
+
+func (w window) hash() uint64 {
+	return (w.low ^ uint64(w.high)*0xC2B2AE3D27D4EB4F) * 0x9E3779B97F4A7C15
 }
 
 type search struct {
-	queries map[question]*query
-	anchors map[uint64][]anchor
-	filter  []uint64 // bits of the hashes of the anchors
-	shift   uint
-	file    folded
-	hits    []hit
+	queries   map[question]*query
+	anchors   map[window][]anchor
+	anyNarrow bool
+	filter    []uint64 // bits of the hashes of the anchors
+	shift     uint
+	file      folded
+	hits      []hit
 }
 
 type question struct {
@@ -86,12 +110,12 @@ type question struct {
 }
 
 type hit struct {
-	letters uint64
+	letters window
 	end     int32 // index in the file's letters
 }
 
 func newSearch(mentions []Mention) *search {
-	s := &search{queries: map[question]*query{}, anchors: map[uint64][]anchor{}}
+	s := &search{queries: map[question]*query{}, anchors: map[window][]anchor{}}
 	for _, m := range mentions {
 		for _, c := range m.Contexts {
 			if _, known := s.queries[question{m.Tool, c}]; !known {
@@ -105,13 +129,11 @@ func newSearch(mentions []Mention) *search {
 	}
 	s.filter, s.shift = make([]uint64, 1<<bits/64), 64-bits
 	for letters := range s.anchors {
-		at := s.hash(letters)
+		at := letters.hash() >> s.shift
 		s.filter[at/64] |= 1 << (at % 64)
 	}
 	return s
 }
-
-func (s *search) hash(letters uint64) uint64 { return letters * 0x9E3779B97F4A7C15 >> s.shift }
 
 func (s *search) ask(tool string, c Context) {
 	q := &query{name: tool, letters: lettersOf(tool), line: strings.TrimSpace(c.Line), before: lettersOf(c.Before), after: lettersOf(c.After)}
@@ -120,20 +142,44 @@ func (s *search) ask(tool string, c Context) {
 	if len(q.letters) == 0 {
 		return
 	}
-	s.anchor(q, lettersOf(q.line), lineStarts)
-	s.anchor(q, q.before[max(0, len(q.before)-width):], nameFollows)
-	s.anchor(q, q.after, namePrecedes)
+	s.anchorFirst(q, wholeLine, lettersOf(q.line))
+	s.anchorLast(q, name, slices.Concat(q.before, q.letters), len(q.letters))
+	if len(q.letters) < wide {
+		s.anchorFirst(q, name, slices.Concat(q.letters, q.after))
+	}
+	s.anchorLast(q, gapFollows, q.before, 0)
+	s.anchorFirst(q, gapPrecedes, q.after)
 }
 
-func (s *search) anchor(q *query, letters []byte, where side) {
-	if len(letters) < width {
-		return
+// anchorFirst anchors a query at the first of the letters, and anchorLast at
+// the last, where what they tell of starts so many letters before their end.
+func (s *search) anchorFirst(q *query, k kind, letters []byte) {
+	n := min(wide, len(letters))
+	if n < wide {
+		n = narrow
 	}
-	var key uint64
-	for _, c := range letters[:width] {
-		key = key<<8 | uint64(c)
+	if len(letters) >= n {
+		s.anchor(letters[:n], anchor{q, k, n})
 	}
-	s.anchors[key] = append(s.anchors[key], anchor{q, where})
+}
+
+func (s *search) anchorLast(q *query, k kind, letters []byte, back int) {
+	n := min(wide, len(letters))
+	if n < wide {
+		n = narrow
+	}
+	if len(letters) >= n {
+		s.anchor(letters[len(letters)-n:], anchor{q, k, back})
+	}
+}
+
+func (s *search) anchor(letters []byte, a anchor) {
+	var w window
+	for _, c := range letters {
+		w = w.add(c)
+	}
+	s.anchors[w] = append(s.anchors[w], a)
+	s.anyNarrow = s.anyNarrow || len(letters) == narrow
 }
 
 // look compares a file with all queries.
@@ -142,11 +188,16 @@ func (s *search) look(ctx context.Context, from source, text []byte) {
 		return
 	}
 	s.hits = s.hits[:0]
-	var key uint64
+	var last window
+	note := func(w window, length int) {
+		if at := w.hash() >> s.shift; s.filter[at/64]&(1<<(at%64)) != 0 {
+			s.hits = append(s.hits, hit{w, int32(length)})
+		}
+	}
 	s.file.fold(text, func(letter byte, length int) {
-		key = (key<<8 | uint64(letter)) & (1<<(8*width) - 1)
-		if at := s.hash(key); s.filter[at/64]&(1<<(at%64)) != 0 && length >= width {
-			s.hits = append(s.hits, hit{key, int32(length)})
+		last = last.add(letter)
+		if note(last, length); s.anyNarrow {
+			note(last.narrow(), length)
 		}
 	})
 	for i, h := range s.hits {
@@ -165,27 +216,27 @@ func (s *search) look(ctx context.Context, from source, text []byte) {
 // file's letters.
 func (s *search) compare(a anchor, end int, from source) {
 	q, f := a.query, &s.file
-	switch a.side {
-	case lineStarts:
-		if at, ok := f.wholeLine(q.line, f.start(end-width)); ok {
+	start := end - a.back
+	if start < 0 {
+		return
+	}
+	switch a.kind {
+	case wholeLine:
+		if at, ok := f.wholeLine(q.line, f.start(start)); ok {
 			q.record(place{source: from, line: f.line(at), whole: true})
 		}
-	case nameFollows:
-		if to := end + len(q.letters); f.spells(end, q) {
-			s.judge(q, end, to, place{source: from, line: f.line(f.start(end))})
-		} else if !f.adjoins(end, q.before, -1) {
-			return
-		} else if at, to, spoken, ok := f.gapAfter(end, q); ok {
-			s.judge(q, end, to, place{source: from, line: f.line(at), gap: true, spoken: spoken})
-		}
-	case namePrecedes:
-		end -= width
-		if start := end - len(q.letters); start >= 0 && f.spells(start, q) {
+	case name:
+		end = start + len(q.letters)
+		if f.spells(start, q) && (f.adjoins(start, q.before, -1, narrow) || f.adjoins(end, q.after, 1, narrow)) {
 			s.judge(q, start, end, place{source: from, line: f.line(f.start(start))})
-		} else if !f.adjoins(end, q.after, 1) {
-			return
-		} else if at, start, spoken, ok := f.gapBefore(end, q); ok {
-			s.judge(q, start, end, place{source: from, line: f.line(at), gap: true, spoken: spoken})
+		}
+	case gapFollows:
+		if at, to, spoken, ok := f.gapAfter(start, q); ok {
+			s.judge(q, start, to, place{source: from, line: f.line(at), gap: true, spoken: spoken})
+		}
+	case gapPrecedes:
+		if at, gap, spoken, ok := f.gapBefore(start, q); ok {
+			s.judge(q, gap, start, place{source: from, line: f.line(at), gap: true, spoken: spoken})
 		}
 	}
 }
@@ -199,7 +250,7 @@ func (s *search) judge(q *query, start, end int, p place) {
 	}
 	before, over := s.file.agree(start, q.before, -1)
 	after, under := s.file.agree(end, q.after, 1)
-	if p.gap && (before < min(width, utf8.RuneCount(q.before)) || after < min(width, utf8.RuneCount(q.after))) {
+	if p.gap && (before < min(narrow, utf8.RuneCount(q.before)) || after < min(narrow, utf8.RuneCount(q.after))) {
 		return // what stands for the name is told by both its sides
 	}
 	p.agree, p.need = before+after, q.total-over-under
@@ -293,7 +344,7 @@ func (q *query) decide(enough int) (place, bool) {
 		}
 		// A document or a test may well repeat more of the text at once than
 		// the source that puts it together.
-		if places[best].aside && !p.aside && p.isEnough(enough) {
+		if places[best].aside && !p.aside && (p.whole || p.agree >= enough/2) {
 			return place{}, false
 		}
 	}
