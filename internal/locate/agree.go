@@ -61,6 +61,12 @@ func (f *folded) adjoins(index int, want []byte, step, n int) bool {
 	return n > 0 && bytes.HasPrefix(f.letters[index:], want[:n])
 }
 
+// isApart reports whether a literal ends or starts between the letters from
+// one index to another and those around.
+func (f *folded) isApart(start, end int) bool {
+	return bytes.ContainsAny(f.text[f.end(start):f.start(start)], "\"'") || bytes.ContainsAny(f.text[f.end(end):f.start(end)], "\"'")
+}
+
 // spells reports whether the query's name stands at the index, in its own
 // spelling and as a word of its own.
 func (f *folded) spells(index int, q *query) bool {
@@ -283,8 +289,13 @@ func (f *folded) gapAt(index, i, j, length, wanted, step int, same func(i, j, n 
 		if f.start(first) < from && di > 0 || f.end(last) > to && di > 0 {
 			break
 		}
-		if !f.isPassed(first, last, list) {
+		ok, isCode := f.isPassed(first, last, list)
+		if !ok {
 			continue
+		}
+		// A literal may be of few letters, where nothing is put in between.
+		if isCode && same(i+di, j, min(3, wanted-j)) {
+			return di, 0, true
 		}
 		for dj = 0; dj <= maxFilled && j+dj < wanted; dj++ {
 			rest := min(again, wanted-j-dj)
@@ -343,24 +354,28 @@ func (f *folded) codeBetween(from, to, at int) (list []between) {
 }
 
 // isPassed reports whether the letters are all part of what stands between
-// parts of the text; without any, whether something stands beside them.
-func (f *folded) isPassed(first, last int, list []between) bool {
+// parts of the text; without any, whether something stands beside them. code
+// is that from the end of one literal to the start of the next.
+func (f *folded) isPassed(first, last int, list []between) (passed, code bool) {
 	start, end := f.end(first), f.start(last)
 	parity := -1
 	for i := first; i < last; i++ {
 		at := int(f.at[i])
 		in := slices.IndexFunc(list, func(b between) bool { return b.from <= at && at < b.to && start <= b.from && b.to <= end })
 		if in < 0 {
-			return false
+			return false, false
 		}
 		if quoted := list[in].quoted; quoted > 0 {
 			if parity >= 0 && parity != quoted%2 {
-				return false
+				return false, false
 			}
 			parity = quoted % 2
 		}
 	}
-	return first < last || slices.ContainsFunc(list, func(b between) bool { return start <= b.from && b.to <= end })
+	if first < last {
+		return true, parity >= 0
+	}
+	return slices.ContainsFunc(list, func(b between) bool { return start <= b.from && b.to <= end }), false
 }
 
 // slip finds where letters agree again after few that only one side has.

@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ func (f *folded) fold(text []byte, seen func(letter byte, length int)) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
+		case (c|' ' == 'f' || c|' ' == 'r' || c|' ' == 'b' || c|' ' == 'u') && isPrefix(text, i):
+			i++
 		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
 			f.letters, f.at = append(f.letters, c), append(f.at, int32(i))
 			seen(c, len(f.letters))
@@ -45,6 +48,20 @@ func (f *folded) fold(text []byte, seen func(letter byte, length int)) {
 			i++
 		}
 	}
+}
+
+// isPrefix reports whether the letter at the offset is the prefix of a literal
+// that goes on from another, as in "a" f"b".
+func isPrefix(text []byte, at int) bool {
+	end := at + 1
+	for end < len(text) && end < at+4 && (text[end] == '#' || text[end]|' ' == 'r') {
+		end++
+	}
+	if end == len(text) || text[end] != '"' && text[end] != '\'' {
+		return false
+	}
+	before := bytes.TrimRight(text[max(0, at-maxGap):at], " \t\r\n\\+,")
+	return len(before) > 0 && (before[len(before)-1] == '"' || before[len(before)-1] == '\'') && (text[at-1] <= ' ' || text[at-1] == '+' || text[at-1] == ',')
 }
 
 func (f *folded) add(r rune, at int, seen func(byte, int)) {

@@ -27,6 +27,7 @@ const (
 const (
 	wide   = 12
 	narrow = 6
+	few    = 3 // next to a name, before all the rest is compared
 )
 
 // query is one context of a name, asked once however many mentions have it.
@@ -227,7 +228,7 @@ func (s *search) compare(a anchor, end int, from source) {
 		}
 	case name:
 		end = start + len(q.letters)
-		if f.spells(start, q) && (f.adjoins(start, q.before, -1, narrow) || f.adjoins(end, q.after, 1, narrow)) {
+		if f.spells(start, q) && (f.adjoins(start, q.before, -1, few) || f.adjoins(end, q.after, 1, few) || f.isApart(start, end)) {
 			s.judge(q, start, end, place{source: from, line: f.line(f.start(start))})
 		}
 	case gapFollows:
