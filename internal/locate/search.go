@@ -144,8 +144,10 @@ func (s *search) ask(tool string, c Context) {
 		return
 	}
 	s.anchorFirst(q, wholeLine, lettersOf(q.line))
-	s.anchorLast(q, name, slices.Concat(q.before, q.letters), len(q.letters))
-	if len(q.letters) < wide {
+	if len(q.letters) >= narrow {
+		s.anchorLast(q, name, q.letters, len(q.letters))
+	} else {
+		s.anchorLast(q, name, slices.Concat(q.before, q.letters), len(q.letters))
 		s.anchorFirst(q, name, slices.Concat(q.letters, q.after))
 	}
 	s.anchorLast(q, gapFollows, q.before, 0)
