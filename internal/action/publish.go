@@ -127,6 +127,9 @@ type Annotations struct {
 	Errors, Warnings, Notices []Annotation
 }
 
+// noPlace says how a candidate gets a line on the pull request.
+const noPlace = "Its line could not be told: instructions-file names the file that holds the text."
+
 // Annotate makes the annotations. places may lack a tool.
 func Annotate(r report.Report, places map[locate.Key]locate.Position) Annotations {
 	var out Annotations
@@ -146,12 +149,16 @@ func Annotate(r report.Report, places map[locate.Key]locate.Position) Annotation
 		}
 	}
 	for _, g := range ToReview(r) {
-		out.Warnings = append(out.Warnings, Annotation{
+		a := Annotation{
 			Title: "Instructions name a tool that some clients do not get",
 			Message: fmt.Sprintf("The tool %s is not listed in profile %s, whose instructions name it; it is available in %s. %s",
 				g.Tool, report.List(g.Profiles), report.List(g.AvailableIn), g.Hint),
 			At: places[locate.Key{Tool: g.Tool}],
-		})
+		}
+		if a.At.File == "" {
+			a.Message += " " + noPlace
+		}
+		out.Warnings = append(out.Warnings, a)
 	}
 	for _, tool := range r.StaleAcknowledgements() {
 		out.Notices = append(out.Notices, Annotation{

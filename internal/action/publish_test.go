@@ -79,7 +79,7 @@ func TestAnnotate(t *testing.T) {
 			{"Required tool is missing for some clients", "The required tool wanted is not listed in profile none, roots; it is available in all. " + defect, locate.Position{}},
 		},
 		Warnings: []Annotation{
-			{"Instructions name a tool that some clients do not get", "The tool another is not listed in profile all, whose instructions name it; it is available in none, roots. " + candidate, locate.Position{}},
+			{"Instructions name a tool that some clients do not get", "The tool another is not listed in profile all, whose instructions name it; it is available in none, roots. " + candidate + " " + noPlace, locate.Position{}},
 			{"Instructions name a tool that some clients do not get", "The tool mentioned is not listed in profile none, roots, whose instructions name it; it is available in all. " + candidate, locate.Position{File: "docs/a.md", Line: 7}},
 		},
 		Notices: []Annotation{

@@ -102,7 +102,6 @@ func isJoined(text []byte, atEnd bool) bool {
 		}
 		return r
 	}
-	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if len(text) == 0 {
 		return false
 	}
@@ -390,14 +389,15 @@ func slip(i, j int, same func(i, j, n int) bool) (di, dj int, ok bool) {
 	return 0, 0, false
 }
 
-// wholeLine reports whether the line stands around the offset of its first
-// letter, as it is or with its quotes and ticks escaped as in a literal, and
-// where it begins.
-func (f *folded) wholeLine(line string, at int) (int, bool) {
+// wholeLine reports whether the line stands around its first letter, which is
+// at the index, as it is or with its quotes and ticks escaped as in a literal,
+// and where it begins. It may be part of a longer line, not of a longer word.
+func (f *folded) wholeLine(line string, index int) (int, bool) {
 	lead := strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 	if lead < 0 {
 		return 0, false
 	}
+	at := f.start(index)
 	start := at
 	for i := lead - 1; i >= 0; i-- {
 		if start--; start < 0 || f.text[start] != line[i] {
@@ -417,7 +417,13 @@ func (f *folded) wholeLine(line string, at int) (int, bool) {
 		}
 		text = text[1:]
 	}
+	last, _ := utf8.DecodeLastRuneInString(line)
+	if lead == 0 && index > 0 && f.end(index) == start || isWord(last) && isJoined(text, false) {
+		return 0, false
+	}
 	return start, true
 }
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func isQuote(c byte) bool { return strings.IndexByte("`\"'\\", c) >= 0 }

@@ -122,11 +122,11 @@ func readGit(ctx context.Context, dir string, stdin []byte, limit int64, words .
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	command := exec.CommandContext(ctx, "git", slices.Concat([]string{"-c", "safe.directory=*",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, words)...)
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.attributesFile=" + os.DevNull}, words)...)
 	command.Dir = dir
 	command.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=",
 	}
 	command.WaitDelay = time.Second

@@ -99,6 +99,7 @@ func TestLocateTracked(t *testing.T) {
 		{"twice in a file", map[string]string{"a.md": line + "\nx\n" + line}, Position{}},
 		{"in two files", map[string]string{"a.md": line, "b.md": line}, Position{}},
 		{"twice in a line", map[string]string{"a.md": line + line}, Position{"a.md", 1}},
+		{"at the start of a longer word", map[string]string{"a.md": "re" + line}, Position{}},
 		{"nowhere", map[string]string{"a.md": "Use `tool` otherwise.", "b.md": "tool"}, Position{}},
 		{"over two lines", map[string]string{"a.md": strings.Replace(line, " when", "\nwhen", 1)}, Position{}},
 		{"no file", nil, Position{}},

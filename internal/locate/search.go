@@ -225,7 +225,7 @@ func (s *search) compare(a anchor, end int, from source) {
 	}
 	switch a.kind {
 	case wholeLine:
-		if at, ok := f.wholeLine(q.line, f.start(start)); ok {
+		if at, ok := f.wholeLine(q.line, start); ok {
 			q.record(place{source: from, line: f.line(at), whole: true})
 		}
 	case name:
@@ -358,6 +358,10 @@ func (p place) isEnough(enough int) bool {
 	floor := trivial
 	if p.gap {
 		floor = trivialGap
+		// It may stand for another name in the same sentence.
+		if !p.spoken {
+			enough += enough / 2
+		}
 	}
 	return p.whole || p.agree >= max(floor, min(enough, p.need))
 }
