@@ -47,6 +47,10 @@ type Position struct {
 func (r *Repository) Find(ctx context.Context, mentions []Mention, named []string) map[Key]Position {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
+	return r.find(ctx, mentions, named)
+}
+
+func (r *Repository) find(ctx context.Context, mentions []Mention, named []string) map[Key]Position {
 	s := newSearch(mentions)
 	if len(named) > 0 {
 		return r.findNamed(ctx, s, mentions, named)

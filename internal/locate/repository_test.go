@@ -292,25 +292,25 @@ func TestGitRunsNothing(t *testing.T) {
 // out, so there is none at all.
 func TestLocateBounds(t *testing.T) {
 	t.Parallel()
-	dir := repository(t, map[string]string{"first.md": line, "big": strings.Repeat("x\n", maxFile/2)})
+	dir := repository(t, map[string]string{"first.md": line, "big": strings.Repeat("\n", maxFile)})
 	r := List(t.Context(), dir, dir)
 	defer r.Close()
 	r.files = []string{"first.md"}
 	for range maxBytes/maxFile - 1 {
 		r.files = append(r.files, "big")
 	}
-	if got := byTool(r.Find(t.Context(), mention, nil)); got["tool"].Line != 1 {
+	if got := byTool(r.find(t.Context(), mention, nil)); got["tool"].Line != 1 {
 		t.Errorf("within the bytes: %v", got)
 	}
 	r.files = append(r.files, "big")
-	if got := r.Find(t.Context(), mention, nil); len(got) > 0 {
+	if got := r.find(t.Context(), mention, nil); len(got) > 0 {
 		t.Errorf("over the bytes: %v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.files = r.files[:1]
 	for _, named := range [][]string{nil, {"first.md"}} {
-		if got := r.Find(ctx, mention, named); len(got) > 0 {
+		if got := r.find(ctx, mention, named); len(got) > 0 {
 			t.Errorf("interrupted: %v", got)
 		}
 	}

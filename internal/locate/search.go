@@ -19,7 +19,7 @@ const (
 // Bounds for one query. Where they are reached it has no place.
 const (
 	maxPlaces = 64   // of the sources, and of what is generated
-	maxTries  = 2000 // places compared
+	maxTries  = 1000 // places compared
 )
 
 // How many letters, in bytes, of a text point at a place to compare: fewer
