@@ -18,8 +18,8 @@ const (
 
 // Bounds for one query. Where they are reached it has no place.
 const (
-	maxPlaces = 64   // of the sources, and of what is generated
-	maxTries  = 1000 // places compared
+	maxPlaces = 64  // of the sources, and of what is generated
+	maxTries  = 256 // places that agree on more than a trivial part
 )
 
 // How many letters, in bytes, of a text point at a place to compare: fewer
@@ -247,16 +247,16 @@ func (s *search) compare(a anchor, end int, from source) {
 // judge counts what agrees around a name, or what stands for it, between two
 // indexes of the file's letters.
 func (s *search) judge(q *query, start, end int, p place) {
-	if q.tries++; q.tries > maxTries {
-		q.lost = true
-		return
-	}
 	before, over := s.file.agree(start, q.before, -1)
 	after, under := s.file.agree(end, q.after, 1)
 	if p.gap && (before < min(narrow, utf8.RuneCount(q.before)) || after < min(narrow, utf8.RuneCount(q.after))) {
 		return // what stands for the name is told by both its sides
 	}
 	p.agree, p.need = before+after, q.total-over-under
+	if p.agree > trivial {
+		q.tries++
+		q.lost = q.lost || q.tries > maxTries
+	}
 	q.record(p)
 }
 

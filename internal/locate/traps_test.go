@@ -48,6 +48,7 @@ func TestTraps(t *testing.T) {
 		{"in other words", map[string]string{"src/b.js": strings.ReplaceAll(glued, "search_docs", "search docs")}, ""},
 		{"half of the sentence", map[string]string{"src/a.js": "'Use `search_docs` to find a ' + noun\n"}, ""},
 		{"a template for any tool", map[string]string{"src/a.js": "`Use ${tool} to find a page.`\n"}, ""},
+		{"a name that is everywhere", map[string]string{"src/a.js": glued, "src/b.js": strings.Repeat("call('search_docs');\n", 20000)}, "src/a.js:2"},
 		{"beside what is built", map[string]string{"src/a.js": glued, "dist/a.js": "var a=" + glued}, "src/a.js:2"},
 		{"interpolated, beside what is built", map[string]string{"src/a.js": interpolated, "build/a.js": served}, "src/a.js:2"},
 		{"beside two builds", map[string]string{"src/a.js": glued, "dist/a.js": glued, "dist/b.cjs": glued}, "src/a.js:2"},
