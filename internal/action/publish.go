@@ -9,6 +9,7 @@ import (
 
 	"github.com/sethvargo/go-githubactions"
 
+	"github.com/org/mcpeval-guidance/internal/locate"
 	"github.com/org/mcpeval-guidance/internal/report"
 )
 
@@ -116,7 +117,7 @@ func (a *Action) fileCommand(variable string, write func()) (err error) {
 type Annotation struct {
 	Title   string
 	Message string
-	At      Position // its File is empty when there is no place
+	At      locate.Position // its File is empty when there is no place
 }
 
 // Annotations are what a report has to say on the pull request, by kind, in
@@ -126,8 +127,11 @@ type Annotations struct {
 	Errors, Warnings, Notices []Annotation
 }
 
+// noPlace says how a candidate gets a line on the pull request.
+const noPlace = "Its line could not be told: instructions-file names the file that holds the text."
+
 // Annotate makes the annotations. places may lack a tool.
-func Annotate(r report.Report, places map[string]Position) Annotations {
+func Annotate(r report.Report, places map[locate.Key]locate.Position) Annotations {
 	var out Annotations
 	for _, g := range r.Grouped(r.Defects) {
 		out.Errors = append(out.Errors, Annotation{
@@ -145,12 +149,16 @@ func Annotate(r report.Report, places map[string]Position) Annotations {
 		}
 	}
 	for _, g := range ToReview(r) {
-		out.Warnings = append(out.Warnings, Annotation{
+		a := Annotation{
 			Title: "Instructions name a tool that some clients do not get",
 			Message: fmt.Sprintf("The tool %s is not listed in profile %s, whose instructions name it; it is available in %s. %s",
 				g.Tool, report.List(g.Profiles), report.List(g.AvailableIn), g.Hint),
-			At: places[g.Tool],
-		})
+			At: places[locate.Key{Tool: g.Tool}],
+		}
+		if a.At.File == "" {
+			a.Message += " " + noPlace
+		}
+		out.Warnings = append(out.Warnings, a)
 	}
 	for _, tool := range r.StaleAcknowledgements() {
 		out.Notices = append(out.Notices, Annotation{

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/locate"
 	"github.com/org/mcpeval-guidance/internal/profile"
 	"github.com/org/mcpeval-guidance/internal/report"
 )
@@ -71,19 +72,19 @@ func TestAnnotate(t *testing.T) {
 	r.Candidates = append(r.Candidates, report.Candidate(profile.All, "another", both))
 	r.Defects = append(r.Defects, report.Defect(profile.All, "unknown", nil))
 	candidate, defect := r.Candidates[0].Hint, r.Defects[0].Hint
-	got := Annotate(r, map[string]Position{"mentioned": {"docs/a.md", 7}, "known": {"b", 1}})
+	got := Annotate(r, map[locate.Key]locate.Position{{Tool: "mentioned"}: {File: "docs/a.md", Line: 7}, {Tool: "known"}: {File: "b", Line: 1}})
 	want := Annotations{
 		Errors: []Annotation{
-			{"Required tool is missing for some clients", "The required tool unknown is not listed in profile all; it is available in no selected profile. " + defect, Position{}},
-			{"Required tool is missing for some clients", "The required tool wanted is not listed in profile none, roots; it is available in all. " + defect, Position{}},
+			{"Required tool is missing for some clients", "The required tool unknown is not listed in profile all; it is available in no selected profile. " + defect, locate.Position{}},
+			{"Required tool is missing for some clients", "The required tool wanted is not listed in profile none, roots; it is available in all. " + defect, locate.Position{}},
 		},
 		Warnings: []Annotation{
-			{"Instructions name a tool that some clients do not get", "The tool another is not listed in profile all, whose instructions name it; it is available in none, roots. " + candidate, Position{}},
-			{"Instructions name a tool that some clients do not get", "The tool mentioned is not listed in profile none, roots, whose instructions name it; it is available in all. " + candidate, Position{"docs/a.md", 7}},
+			{"Instructions name a tool that some clients do not get", "The tool another is not listed in profile all, whose instructions name it; it is available in none, roots. " + candidate + " " + noPlace, locate.Position{}},
+			{"Instructions name a tool that some clients do not get", "The tool mentioned is not listed in profile none, roots, whose instructions name it; it is available in all. " + candidate, locate.Position{File: "docs/a.md", Line: 7}},
 		},
 		Notices: []Annotation{
-			{"Acknowledged, but no candidate", "The tool stale in acknowledge matches no candidate: take it off the list.", Position{}},
-			{"Acknowledged, but no candidate", "The tool wanted in acknowledge matches no candidate: take it off the list.", Position{}},
+			{"Acknowledged, but no candidate", "The tool stale in acknowledge matches no candidate: take it off the list.", locate.Position{}},
+			{"Acknowledged, but no candidate", "The tool wanted in acknowledge matches no candidate: take it off the list.", locate.Position{}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -184,7 +185,7 @@ func TestEscapedPlaces(t *testing.T) {
 		"plain.md", "a,b.md", "a:b.md", "a%2Cb.md", "a\nb.md", "a\r\n::error::x", "::error::x", "a=b,line=7", "ünïcode.md", "a::b", "%0A::error::x", "with blank.md",
 	} {
 		a, out := newAction(t, nil)
-		a.Publish(Annotations{Warnings: []Annotation{{"t", "m", Position{file, 12}}}})
+		a.Publish(Annotations{Warnings: []Annotation{{"t", "m", locate.Position{File: file, Line: 12}}}})
 		commands, plain := readLog(t, out.String())
 		want := []command{{"warning", map[string]string{"file": file, "line": "12", "title": "t"}, "m"}}
 		if diff := cmp.Diff(want, commands, cmp.AllowUnexported(command{})); diff != "" || len(plain) > 0 {
@@ -193,7 +194,7 @@ func TestEscapedPlaces(t *testing.T) {
 	}
 	// The old form of commands knows no escape.
 	a, out := newAction(t, nil)
-	a.Publish(Annotations{Warnings: []Annotation{{"t", "m", Position{"##[error]x.md", 12}}}})
+	a.Publish(Annotations{Warnings: []Annotation{{"t", "m", locate.Position{File: "##[error]x.md", Line: 12}}}})
 	if commands, _ := readLog(t, out.String()); len(commands) != 1 || commands[0].fields["file"] != "" {
 		t.Errorf("%+v", commands)
 	}

@@ -109,7 +109,7 @@ func TestActionScribblingServer(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{
 		"scribbles",
-		"plants-git", // what it leaves is run by us, to look for the candidate's line
+		"plants-git", // what it leaves is not run by us, though there is a line to look for
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
@@ -126,8 +126,12 @@ func TestActionScribblingServer(t *testing.T) {
 				t.Errorf("summary: %.200s", r.summary)
 			}
 			// git is started without the variable that names the run's folder.
-			if r.recorded("scribbled")+read(filepath.Join(s.workspace, "scribbled")) == "" {
-				t.Error("nobody scribbled")
+			scribbled := r.recorded("scribbled")+read(filepath.Join(s.workspace, "scribbled")) != ""
+			if want := way == "scribbles"; scribbled != want {
+				t.Errorf("somebody scribbled: %t, want %t", scribbled, want)
+			}
+			if way == "plants-git" && read(filepath.Join(s.scratch, "git")) == "" {
+				t.Error("no git was planted")
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package action
+package locate
 
 import (
 	"context"
@@ -38,17 +38,45 @@ func git(t *testing.T, dir string, words ...string) {
 	}
 }
 
-func locate(t *testing.T, dir string, mentions []Mention, named ...string) map[string]Position {
+func put(t *testing.T, dir, name, text string) {
 	t.Helper()
-	w := openWorkspace(dir)
-	defer w.root.Close()
-	return w.Locate(t.Context(), mentions, named)
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// find returns the places by the tool's name.
+func find(t *testing.T, dir string, mentions []Mention, named ...string) map[string]Position {
+	t.Helper()
+	r := List(t.Context(), dir, dir)
+	defer r.Close()
+	return byTool(r.Find(t.Context(), mentions, named))
+}
+
+func byTool(places map[Key]Position) map[string]Position {
+	found := map[string]Position{}
+	for key, at := range places {
+		found[key.Tool] = at
+	}
+	return found
+}
+
+func mentionOf(tool string, lines ...string) Mention {
+	m := Mention{Key: Key{Tool: tool}}
+	for _, line := range lines {
+		m.Contexts = append(m.Contexts, Context{Line: line})
+	}
+	return m
 }
 
 // line is what most instructions of these tests say, with quotes and all.
 const line = "Use \"`tool`\" when it's needed."
 
-var mention = []Mention{{Tool: "tool", Lines: []string{line}}}
+var mention = []Mention{mentionOf("tool", line)}
 
 // TestLocateTracked: the one place of the tracked files, or none.
 func TestLocateTracked(t *testing.T) {
@@ -63,10 +91,15 @@ func TestLocateTracked(t *testing.T) {
 		{"CRLF", map[string]string{"a.md": "x\r\n" + line + "\r\ny\r\n"}, Position{"a.md", 2}},
 		{"indented", map[string]string{"a.py": "def f():\n    \"\"\"\n\t\t" + line + "  \n    \"\"\"\n"}, Position{"a.py", 3}},
 		{"part of a line", map[string]string{"a.txt": "\n> * " + line + " And more.\n"}, Position{"a.txt", 2}},
-		{"odd name", map[string]string{"ü, %0A:\n.md": line}, Position{"ü, %0A:\n.md", 1}},
+		{"odd name", map[string]string{"ü, %0A:.md": line}, Position{"ü, %0A:.md", 1}},
+		{"a line end in the name", map[string]string{"a\n.md": line}, Position{}},
+		{"a bidirectional override in the name", map[string]string{"a\u202e.md": line}, Position{}},
+		{"a line separator in the name", map[string]string{"a\u2028.md": line}, Position{}},
+		{"a second place in such a file", map[string]string{"a\n.md": line, "b.md": line}, Position{}},
 		{"twice in a file", map[string]string{"a.md": line + "\nx\n" + line}, Position{}},
 		{"in two files", map[string]string{"a.md": line, "b.md": line}, Position{}},
 		{"twice in a line", map[string]string{"a.md": line + line}, Position{"a.md", 1}},
+		{"at the start of a longer word", map[string]string{"a.md": "re" + line}, Position{}},
 		{"nowhere", map[string]string{"a.md": "Use `tool` otherwise.", "b.md": "tool"}, Position{}},
 		{"over two lines", map[string]string{"a.md": strings.Replace(line, " when", "\nwhen", 1)}, Position{}},
 		{"no file", nil, Position{}},
@@ -79,8 +112,8 @@ func TestLocateTracked(t *testing.T) {
 		{"escaped in another file", map[string]string{"a.md": line, "b.js": "i = `Use \\\"\\`tool\\`\\\" when it\\'s needed.`"}, Position{}},
 		{"binary file", map[string]string{"a.bin": "\x00\n" + line}, Position{}},
 		{"binary beside", map[string]string{"a.bin": "\x00\n" + line, "b.md": line}, Position{"b.md", 1}},
-		{"at the bound", map[string]string{"a.md": strings.Repeat("x\n", (maxSearchFile-len(line))/2) + line}, Position{"a.md", (maxSearchFile-len(line))/2 + 1}},
-		{"over the bound", map[string]string{"a.md": strings.Repeat("x\n", maxSearchFile/2) + line}, Position{}},
+		{"at the bound", map[string]string{"a.md": strings.Repeat("x\n", (maxFile-len(line))/2) + line}, Position{"a.md", (maxFile-len(line))/2 + 1}},
+		{"over the bound", map[string]string{"a.md": strings.Repeat("x\n", maxFile/2) + line}, Position{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +121,7 @@ func TestLocateTracked(t *testing.T) {
 			if row.want.File != "" {
 				want["tool"] = row.want
 			}
-			if diff := cmp.Diff(want, locate(t, repository(t, row.files), mention)); diff != "" {
+			if diff := cmp.Diff(want, find(t, repository(t, row.files), mention)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -103,12 +136,12 @@ func TestLocateLines(t *testing.T) {
 		"a.md": "Call `one` twice.\nCall `one` once.\nCall `two`.\n",
 		"b.md": "Call `one` twice.\n\n  Call `three`.\n",
 	})
-	got := locate(t, dir, []Mention{
-		{"one", []string{"Call `one` twice.", "", "   ", "Call `one` never.", "  Call `one` once.\r"}},
-		{"two", []string{"Call `two`."}},
-		{"three", []string{"\t Call `three`. "}},
-		{"four", nil},
-		{"five", []string{""}},
+	got := find(t, dir, []Mention{
+		mentionOf("one", "Call `one` twice.", "", "   ", "Call `one` never.", "  Call `one` once.\r"),
+		mentionOf("two", "Call `two`."),
+		mentionOf("three", "\t Call `three`. "),
+		mentionOf("four"),
+		mentionOf("five", ""),
 	})
 	want := map[string]Position{"one": {"a.md", 2}, "two": {"a.md", 3}, "three": {"b.md", 3}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -131,7 +164,7 @@ func TestLocateOnlyTracked(t *testing.T) {
 		}
 		git(t, dir, "add", link)
 	}
-	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 2}}, locate(t, dir, mention)); diff != "" {
+	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 2}}, find(t, dir, mention)); diff != "" {
 		t.Error(diff)
 	}
 	// A tracked file that has become something else since.
@@ -146,7 +179,7 @@ func TestLocateOnlyTracked(t *testing.T) {
 		if err := make(path); err != nil {
 			t.Fatal(err)
 		}
-		if got := locate(t, dir, mention); len(got) > 0 {
+		if got := find(t, dir, mention); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
 	}
@@ -156,7 +189,7 @@ func TestLocateOnlyTracked(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(deep, "folder")); err != nil {
 		t.Fatal(err)
 	}
-	if got := locate(t, deep, mention); len(got) > 0 {
+	if got := find(t, deep, mention); len(got) > 0 {
 		t.Errorf("read out of the workspace: %v", got)
 	}
 }
@@ -169,7 +202,7 @@ func TestLocateForeignRepository(t *testing.T) {
 	if os.Getuid() == 0 {
 		filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error { return os.Lchown(path, 12345, 54321) })
 	}
-	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 1}}, locate(t, dir, mention)); diff != "" {
+	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 1}}, find(t, dir, mention)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -186,23 +219,23 @@ func TestLocateWithoutGit(t *testing.T) {
 	} {
 		os.RemoveAll(filepath.Join(dir, ".git"))
 		spoil()
-		if got := locate(t, dir, mention); len(got) > 0 {
+		if got := find(t, dir, mention); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	good := repository(t, map[string]string{"a.md": line})
 	t.Setenv("PATH", t.TempDir())
-	if got := locate(t, good, mention); len(got) > 0 {
+	if got := find(t, good, mention); len(got) > 0 {
 		t.Errorf("no git: %v", got)
 	}
-	if got := locate(t, good, mention, "a.md"); got["tool"].Line != 1 {
+	if got := find(t, good, mention, "a.md"); got["tool"].Line != 1 {
 		t.Errorf("no git, a named file: %v", got)
 	}
 }
 
 // TestGitRunsNothing: neither the repository's configuration nor the user's
 // nor the environment makes git run a command or write a file. A server could
-// have written any of them, and git runs after the server has ended.
+// have written any of them, and so could a checked-out branch.
 func TestGitRunsNothing(t *testing.T) {
 	dir := repository(t, map[string]string{"a.md": line, ".gitattributes": "* filter=evil diff=evil\n"})
 	home, bait := t.TempDir(), filepath.Join(t.TempDir(), "bait")
@@ -247,7 +280,7 @@ func TestGitRunsNothing(t *testing.T) {
 		t.Errorf("the bait does not work: %q", text)
 	}
 	os.Remove(bait)
-	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 1}}, locate(t, dir, mention)); diff != "" {
+	if diff := cmp.Diff(map[string]Position{"tool": {"a.md", 1}}, find(t, dir, mention)); diff != "" {
 		t.Error(diff)
 	}
 	if text, err := os.ReadFile(bait); err == nil {
@@ -255,55 +288,31 @@ func TestGitRunsNothing(t *testing.T) {
 	}
 }
 
-// TestNoMentionsNoGit: a run without candidates does not look at all.
-func TestNoMentionsNoGit(t *testing.T) {
-	dir := repository(t, map[string]string{"a.md": line})
-	bin, bait := t.TempDir(), filepath.Join(t.TempDir(), "bait")
-	put(t, bin, "git", "#!/bin/sh\necho >"+bait+"\n")
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin)
-	for _, row := range []struct {
-		mentions []Mention
-		ran      bool
-	}{{nil, false}, {mention, true}} {
-		os.Remove(bait)
-		locate(t, dir, row.mentions)
-		if _, err := os.Stat(bait); (err == nil) != row.ran {
-			t.Errorf("%v: git was run: %t", row.mentions, err == nil)
-		}
-	}
-}
-
 // TestLocateBounds: where a bound is reached a second place cannot be ruled
 // out, so there is none at all.
 func TestLocateBounds(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	put(t, dir, "first.md", line)
-	block := strings.Repeat("x\n", maxSearchFile/2)
-	w := openWorkspace(dir)
-	files := []string{"first.md"}
-	for i := range maxSearchBytes / maxSearchFile {
-		if i == 0 {
-			put(t, dir, "big", block)
-		}
-		files = append(files, "big")
+	dir := repository(t, map[string]string{"first.md": line, "big": strings.Repeat("\n", maxFile)})
+	r := List(t.Context(), dir, dir)
+	defer r.Close()
+	r.files = []string{"first.md"}
+	for range maxBytes/maxFile - 1 {
+		r.files = append(r.files, "big")
 	}
-	if got := w.search(t.Context(), files[:len(files)-1], mention); got["tool"].Line != 1 {
+	if got := byTool(r.find(t.Context(), mention, nil)); got["tool"].Line != 1 {
 		t.Errorf("within the bytes: %v", got)
 	}
-	if got := w.search(t.Context(), files, mention); got != nil {
+	r.files = append(r.files, "big")
+	if got := r.find(t.Context(), mention, nil); len(got) > 0 {
 		t.Errorf("over the bytes: %v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := w.search(ctx, files[:1], mention); got != nil {
-		t.Errorf("out of time: %v", got)
-	}
-	if got := w.Locate(ctx, mention, nil); len(got) > 0 {
-		t.Errorf("interrupted: %v", got)
+	r.files = r.files[:1]
+	for _, named := range [][]string{nil, {"first.md"}} {
+		if got := r.find(ctx, mention, named); len(got) > 0 {
+			t.Errorf("interrupted: %v", got)
+		}
 	}
 }
 
@@ -315,9 +324,9 @@ func TestTooManyFiles(t *testing.T) {
 		width int // of a name
 		ok    bool
 	}{
-		{maxSearchFiles, 1, true},
-		{maxSearchFiles + 1, 1, false},
-		{maxSearchNames/200 - 1, 200, false},
+		{maxFiles, 1, true},
+		{maxFiles + 1, 1, false},
+		{maxNames/200 - 1, 200, false},
 	} {
 		dir := t.TempDir()
 		git(t, dir, "init", "-q")
@@ -330,10 +339,11 @@ func TestTooManyFiles(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		files, ok := openWorkspace(dir).tracked(t.Context())
-		if ok != row.ok || ok && len(files) != row.files {
-			t.Errorf("%d names of width %d: %d files, %t", row.files, row.width, len(files), ok)
+		r := List(t.Context(), dir, dir)
+		if r.listed != row.ok || row.ok && len(r.files) != row.files {
+			t.Errorf("%d names of width %d: %d files, %t", row.files, row.width, len(r.files), r.listed)
 		}
+		r.Close()
 	}
 }
 
@@ -371,14 +381,14 @@ func TestLocateNamed(t *testing.T) {
 		{"CRLF", "```\r\n`tool`\r\n```\r\nUse `tool`.\r\n", 4},
 		{"another tool with the name in it", "Use `tool-b`, then `a-tool`.\n`tool`\n", 2},
 		{"binary", "\x00`tool`", 0},
-		{"too large", strings.Repeat("x\n", maxSearchFile/2) + "`tool`", 0},
+		{"too large", strings.Repeat("x\n", maxFile/2) + "`tool`", 0},
 		{"empty", "", 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			put(t, dir, "docs/in.md", row.text)
-			got := locate(t, dir, mention, "./docs/../docs/in.md")
+			got := find(t, dir, mention, "./docs/../docs/in.md")
 			want := map[string]Position{}
 			if row.want > 0 {
 				want["tool"] = Position{"docs/in.md", row.want}
@@ -402,7 +412,7 @@ func TestLocateNamedFiles(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	got := locate(t, dir, []Mention{{Tool: "one"}, {Tool: "two"}, {Tool: "three", Lines: []string{"`three`"}}}, "gone.md", "fifo", "a.md", "link")
+	got := find(t, dir, []Mention{mentionOf("one"), mentionOf("two"), mentionOf("three", "`three`")}, "gone.md", "fifo", "a.md", "link")
 	want := map[string]Position{"one": {"a.md", 2}, "two": {"link", 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
