@@ -80,11 +80,11 @@ func (v view) verdict() (word, sentence string) {
 	case len(failed) > 0:
 		return Failed, strings.Join(failed, "; ")
 	case len(review) > 0:
-		return Passed, strings.Join(review, "; ") + v.compared(" (", ")") + v.plain()
+		return Passed, strings.Join(review, "; ") + v.compared() + v.plain()
 	case len(v.Findings) > 0:
-		return Passed, "every candidate has been acknowledged" + v.compared(" (", ")") + v.plain()
+		return Passed, "every candidate has been acknowledged" + v.compared() + v.plain()
 	case v.NamedTools()+v.DescribedTools() > 0:
-		return Passed, v.compared("", "") + ", and every client gets what its own name" + v.plain()
+		return Passed, "the " + v.texts() + " name no tool that their clients do not get" + v.compared() + v.plain()
 	case !v.Descriptions && !slices.ContainsFunc(v.Matrix.Observations, func(o observe.Observation) bool { return o.HasInstructions }):
 		return Passed, "the server gives no instructions, so there was nothing to compare"
 	}
@@ -99,16 +99,15 @@ func (v view) texts() string {
 	return "instructions"
 }
 
-// compared says how many known tools were compared.
-func (v view) compared(before, after string) string {
-	said := "the instructions name " + count(v.NamedTools(), "known tool")
-	if v.Descriptions {
-		said += fmt.Sprintf(" and descriptions %d", v.DescribedTools())
-	}
-	if v.NamedTools()+v.DescribedTools() == 0 {
+// compared says, in brackets, how many known tools were compared.
+func (v view) compared() string {
+	switch {
+	case v.NamedTools()+v.DescribedTools() == 0:
 		return ""
+	case v.Descriptions:
+		return fmt.Sprintf(" (the instructions name %s, descriptions %d)", count(v.NamedTools(), "known tool"), v.DescribedTools())
 	}
-	return before + said + after
+	return fmt.Sprintf(" (the instructions name %s)", count(v.NamedTools(), "known tool"))
 }
 
 // plain says that known names stand there in a form that does not count.

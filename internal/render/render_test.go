@@ -238,7 +238,9 @@ func TestWarningsByWeight(t *testing.T) {
 func TestLargeMarkdown(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
-	pad := func(prefix string, i int) name.Name { return name.Name(fmt.Sprintf("%s-%0*d", prefix, 127-len(prefix), i)) }
+	pad := func(prefix string, i int) name.Name {
+		return name.Name(fmt.Sprintf("%s-%0*d", prefix, 127-len(prefix), i))
+	}
 	for _, c := range []struct{ tools, missing, required, entries int }{
 		{10000, 3000, 0, 1}, {10000, 10000, 0, 1}, {10000, 10000, 10000, 1}, {10000, 0, 10000, 1}, {0, 0, 10000, 1}, {10000, 10000, 10000, 12},
 	} {
