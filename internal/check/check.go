@@ -26,11 +26,14 @@ type Host struct {
 	// Sweep, if set, ends what servers left running outside their process
 	// groups.
 	Sweep func()
+	// Places says that the places of names are kept, to find their lines.
+	Places bool
 }
 
 // Run observes every session and compares them. The error is ctx's, when that
 // ended the run.
 func Run(ctx context.Context, opts options.Options, host Host) (result.Result, error) {
+	texts := reference.NewExtractor(reference.Want{Words: true, Unlisted: opts.References.Unlisted, Places: host.Places})
 	info := result.Info{
 		Version:      host.Version,
 		Server:       opts.Output.Server,
@@ -42,13 +45,15 @@ func Run(ctx context.Context, opts options.Options, host Host) (result.Result, e
 		Words:        opts.References.Words,
 		Descriptions: opts.References.Descriptions,
 		Unlisted:     opts.References.Unlisted,
+		Texts:        texts,
 	}
 	run := discover.Run{
 		Target:      opts.Target,
 		Timing:      opts.Timing,
 		Protocols:   opts.Protocols,
 		Profiles:    opts.Profiles,
-		Extractor:   reference.NewExtractor(reference.Want{Descriptions: opts.References.Descriptions, Unlisted: opts.References.Unlisted}),
+		Texts:       texts,
+		Tools:       opts.References.Descriptions || opts.References.Unlisted,
 		Version:     host.Version,
 		Stderr:      host.Stderr,
 		User:        host.User,

@@ -20,5 +20,20 @@ var unlisted = &Rule{
 		Profiles: "No session lists a tool of this name: it may have been renamed or removed. Correct the name, or word it so that it does not read as a tool.",
 		Sessions: "No session lists a tool of this name: it may have been renamed or removed. Correct the name, or word it so that it does not read as a tool.",
 	},
-	find: func(m observe.Matrix, s Settings) []Finding { return nil },
+	find: func(m observe.Matrix, s Settings) []Finding {
+		if !s.Unlisted {
+			return nil
+		}
+		found := newCollection()
+		for i, o := range m.Observations {
+			for _, c := range o.Texts.Unlisted(m.Names(), o.Tools, s.Descriptions) {
+				source := Source{Kind: Instructions}
+				if c.Of != "" {
+					source = Source{Kind: Description, Tool: c.Of}
+				}
+				found.add(i, c.Reference, source, 0)
+			}
+		}
+		return found.findings
+	},
 }

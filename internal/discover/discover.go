@@ -33,7 +33,8 @@ type Run struct {
 	Timing    options.Timing
 	Protocols []protocol.Version // ascending, at least one
 	Profiles  []profile.Profile  // in profile order, at least one
-	Extractor *reference.Extractor
+	Texts     *reference.Extractor
+	Tools     bool       // the texts and schemas of tools are read, too
 	Version   string     // of mcpeval, for clientInfo
 	Stderr    io.Writer  // where a server's stderr goes; nil drops it
 	User      *proc.User // whom a server runs as; nil: as we do

@@ -15,6 +15,8 @@ import (
 	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/options"
 	"github.com/org/mcpeval-guidance/internal/proc"
+	"github.com/org/mcpeval-guidance/internal/reference"
+	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
 
 // Bounds of a catalog (CONTRACT.md section 4.3).
@@ -97,18 +99,18 @@ func (r *Run) hello(ctx context.Context, connection *mcp.Session, timeout time.T
 func (r *Run) exchange(ctx context.Context, connection *mcp.Session, hello mcp.Hello, l *look, timeout time.Time) (diagnosis.Stage, *mcp.Fault) {
 	timed, cancel := context.WithDeadline(ctx, timeout)
 	defer cancel()
-	texts := r.Extractor.Session()
+	texts := &reference.Texts{}
 	if hello.Instructions != nil {
 		l.HasInstructions, l.Characters = true, utf8.RuneCountInString(*hello.Instructions)
 		l.instructions = sha256.Sum256([]byte(*hello.Instructions))
-		texts.Instructions(*hello.Instructions)
+		texts.Instructions = r.Texts.Text(*hello.Instructions)
 		hello.Instructions = nil // the text is not kept
 	}
 	if f := connection.Ready(timed); f != nil {
 		return diagnosis.Settle, f
 	}
 	if !hello.HasTools {
-		l.Tools, l.NoTools, l.Texts = []name.Name{}, true, texts.Texts()
+		l.Tools, l.NoTools, l.Texts = []name.Name{}, true, texts
 		return "", nil
 	}
 	// The window adds its own length and no more: a server that asks without
@@ -118,12 +120,31 @@ func (r *Run) exchange(ctx context.Context, connection *mcp.Session, hello mcp.H
 	if f := connection.Idle(timed, r.Timing.Settle); f != nil {
 		return diagnosis.Settle, f
 	}
-	tools, f := catalog(timed, connection, texts.Tool)
+	tools, f := catalog(timed, connection, func(tool name.Name, entry []byte) {
+		if r.Tools {
+			texts.Add(tool, r.tool(entry))
+		}
+	})
 	if f != nil {
 		return diagnosis.ToolsList, f
 	}
-	l.Tools, l.Texts = tools, texts.Texts()
+	l.Tools, l.Texts = tools, texts
 	return "", nil
+}
+
+// tool reads the texts of a catalog entry.
+func (r *Run) tool(entry []byte) *reference.Tool {
+	var description, schema []byte
+	strictjson.Members(entry, func(key string, value []byte) bool {
+		switch key {
+		case "description":
+			description = value
+		case "inputSchema":
+			schema = value
+		}
+		return true
+	})
+	return r.Texts.Tool(description, schema)
 }
 
 // catalog reads all pages (MCP 2025-06-18, server/utilities/pagination) and

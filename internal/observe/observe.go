@@ -6,6 +6,7 @@ package observe
 
 import (
 	"iter"
+	"maps"
 	"math/bits"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
@@ -30,16 +31,16 @@ type Session struct {
 // its texts name, or one diagnosis.
 type Observation struct {
 	Session         Session
-	Tools           []name.Name // sorted, unique; nil when incomplete
-	HasInstructions bool        // any string, the empty one too
-	Characters      int         // of the instructions
-	Texts           *reference.Texts
+	Tools           []name.Name          // sorted, unique; nil when incomplete
+	HasInstructions bool                 // any string, the empty one too
+	Characters      int                  // of the instructions
+	Texts           *reference.Texts     // what its texts name; nil when incomplete
 	NoTools         bool                 // complete, but the tools capability is not declared
 	Noise           int                  // lines on stdout that were no MCP messages
 	Diagnosis       *diagnosis.Diagnosis // nil when complete
 }
 
-// Lists reports whether the session's catalog has the tool.
+// Complete reports whether the session was fully discovered.
 func (o Observation) Complete() bool { return o.Diagnosis == nil }
 
 // Set is a set of a run's sessions, by their index.
@@ -81,6 +82,7 @@ func (s Set) All() iter.Seq[int] {
 type Matrix struct {
 	Observations []Observation // in the run's order
 	listed       map[name.Name]Set
+	names        *reference.Listed
 	complete     bool
 }
 
@@ -93,8 +95,12 @@ func NewMatrix(observations []Observation) Matrix {
 			m.listed[tool] = m.listed[tool].With(i)
 		}
 	}
+	m.names = reference.NewListed(maps.Keys(m.listed))
 	return m
 }
+
+// Names are the tools that any session lists, as texts are matched with them.
+func (m Matrix) Names() *reference.Listed { return m.names }
 
 // Complete reports whether every session was fully discovered.
 func (m Matrix) Complete() bool { return m.complete }

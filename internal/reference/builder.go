@@ -34,7 +34,7 @@ var noSpan = span{-1, -1}
 func (b *builder) add(text string) {
 	var blocks blockReader
 	paragraph := span{0, 0}
-	ticks := 0                 // in the paragraph so far
+	ticks := 0                     // in the paragraph so far
 	before, held := noSpan, noSpan // the lines whose words come next: the one after it must be known
 	words := b.x.want.Words || b.x.want.Unlisted
 	code := func(at int) func(start, end int) {

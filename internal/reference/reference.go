@@ -69,14 +69,17 @@ type entry struct {
 	tool *Tool
 }
 
-// New makes the Extractor of a run.
-func New(want Want) *Extractor {
+// NewExtractor makes the Extractor of a run.
+func NewExtractor(want Want) *Extractor {
 	return &Extractor{want: want, cache: map[textKey]*entry{}}
 }
 
 // Overflow reports whether a bound was reached that could hide a mention of a
 // name that the run lists. The run must then end incomplete (finding-limit).
 func (x *Extractor) Overflow(run *Listed) bool {
+	if x == nil {
+		return false
+	}
 	return x.overflow.Load() || x.oddLost.Load() && len(run.odd) > 0
 }
 

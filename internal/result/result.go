@@ -12,6 +12,7 @@ import (
 	"github.com/org/mcpeval-guidance/internal/name"
 	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/protocol"
+	"github.com/org/mcpeval-guidance/internal/reference"
 )
 
 // Exit statuses (CONTRACT.md section 2).
@@ -39,6 +40,8 @@ type Info struct {
 	Acknowledged []name.Name // sorted, unique
 	// What counts as a reference beside inline code in instructions.
 	Words, Descriptions, Unlisted bool
+	// Texts read what the sessions said; nil where nothing can have been lost.
+	Texts *reference.Extractor
 }
 
 // Result is one run's result.
@@ -69,10 +72,10 @@ func New(info Info, observations []observe.Observation) Result {
 		return r
 	}
 	findings := detect.Find(r.Matrix, settings(info, observations))
-	if r.tooMany(findings) {
+	if r.tooMany(findings) || info.Texts.Overflow(r.Matrix.Names()) {
 		return r.withoutVerdict(diagnosis.Diagnosis{Code: diagnosis.FindingLimit, Stage: diagnosis.ToolsList})
 	}
-	r.Findings, r.Complete = findings, true
+	r.Findings, r.Complete, r.Counted = findings, true, count(info, r.Matrix)
 	r.Passed = !slices.ContainsFunc(findings, func(f detect.Finding) bool { return f.Rule.Gate })
 	return r
 }
@@ -99,19 +102,13 @@ func settings(info Info, observations []observe.Observation) detect.Settings {
 
 func (r Result) tooMany(findings []detect.Finding) bool {
 	if !r.AsV1 {
-		return len(findings) > maxFindings || r.overflown()
+		return len(findings) > maxFindings
 	}
 	rows := 0
 	for _, f := range findings {
 		rows += f.In.Len()
 	}
-	return rows > maxFindingsV1 || r.overflown()
-}
-
-// overflown reports whether a session's texts named more than is kept: what
-// was not kept could have been a finding.
-func (r Result) overflown() bool {
-	return slices.ContainsFunc(r.Matrix.Observations, func(o observe.Observation) bool { return o.Texts.Overflow() })
+	return rows > maxFindingsV1
 }
 
 // withoutVerdict is the result with one diagnosis for every session.
