@@ -39,6 +39,7 @@ type Run struct {
 	// group (see Adopt). It is called only while no profile of a stdio server
 	// is being discovered, before one that must be alone.
 	Sweep func()
+	User  *proc.User
 
 	telling sync.Mutex
 }
@@ -275,7 +276,7 @@ func (r *Run) open(p profile.Profile) (*mcp.Session, *mcp.Fault) {
 }
 
 func (r *Run) command(words []string) proc.Command {
-	return proc.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, Stderr: r.Stderr}
+	return proc.Command{Args: words, Dir: r.Options.Dir, Env: r.Options.Environ, User: r.User, Stderr: r.Stderr}
 }
 
 // place is what makes advice specific to where we run.
@@ -295,4 +296,4 @@ func (r *Run) place() (when diagnosis.Circumstance) {
 // Adopt prepares this process for servers whose descendants leave their
 // process group, and returns what ends those at the end of the run. It is
 // for a process that does nothing else.
-func Adopt() (sweep func()) { return proc.Adopt() }
+func Adopt() (sweep func() (left int)) { return proc.Adopt() }
