@@ -119,7 +119,8 @@ func (a *Action) Inputs() (Inputs, error) {
 	if in.StartCommand != nil && raw.URL == nil {
 		return in, &Error{"start-command", "needs url: it starts the server that serves that URL"}
 	}
-	return in, a.paths(&in)
+	err = a.paths(&in)
+	return in, err
 }
 
 // paths judges the inputs that name places in the workspace.
@@ -256,6 +257,8 @@ type Action struct {
 	log       *log
 	errors    int // error annotations so far
 	workspace *Workspace
+	// The server's home, where it is a stranger, and what was ours before.
+	home, formerHome string
 }
 
 // log remembers that a write failed instead of failing: go-githubactions

@@ -40,7 +40,7 @@ type Position struct {
 // 7): in the named files the first line with the reference, else the one
 // place in the tracked text files with the very line of the instructions. A
 // tool that is not in the result has no place that can be told.
-func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named []string) map[string]Position {
+func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named, tracked []string) map[string]Position {
 	found := map[string]Position{}
 	if len(mentions) == 0 {
 		return found
@@ -60,16 +60,24 @@ func (w *Workspace) Locate(ctx context.Context, mentions []Mention, named []stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxSearchTime)
 	defer cancel()
-	files, ok := w.tracked(ctx)
-	if !ok {
-		return nil
-	}
-	for tool, place := range w.search(ctx, files, mentions) {
+	for tool, place := range w.search(ctx, tracked, mentions) {
 		if place.File != "" {
 			found[tool] = place
 		}
 	}
 	return found
+}
+
+// Tracked returns the files that git tracks in the workspace; none where there
+// are too many or git cannot say. It must be called before a server runs.
+func (w *Workspace) Tracked(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, maxSearchTime)
+	defer cancel()
+	files, ok := w.tracked(ctx)
+	if !ok {
+		return nil
+	}
+	return files
 }
 
 // tracked asks git for the workspace's files. The repository belongs to

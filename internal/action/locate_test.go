@@ -42,7 +42,7 @@ func locate(t *testing.T, dir string, mentions []Mention, named ...string) map[s
 	t.Helper()
 	w := openWorkspace(dir)
 	defer w.root.Close()
-	return w.Locate(t.Context(), mentions, named)
+	return w.Locate(t.Context(), mentions, named, w.Tracked(t.Context()))
 }
 
 // line is what most instructions of these tests say, with quotes and all.
@@ -302,7 +302,7 @@ func TestLocateBounds(t *testing.T) {
 	if got := w.search(ctx, files[:1], mention); got != nil {
 		t.Errorf("out of time: %v", got)
 	}
-	if got := w.Locate(ctx, mention, nil); len(got) > 0 {
+	if got := w.Locate(ctx, mention, nil, w.Tracked(t.Context())); len(got) > 0 {
 		t.Errorf("interrupted: %v", got)
 	}
 }

@@ -21,11 +21,16 @@ func (a *app) guidance(raw options.Raw) int {
 	return a.check(opts)
 }
 
-func (a *app) check(opts options.Options) int {
+func (a *app) check(opts options.Options) (status int) {
 	sweep := discover.Adopt()
-	defer sweep()
+	defer func() {
+		if left := sweep(); left > 0 {
+			fmt.Fprintf(a.Err, "mcpeval: %d processes that the server started are still running and could not be ended\n", left)
+			status = report.ExitIncomplete
+		}
+	}()
 	run := a.newRun(opts)
-	run.Sweep = sweep
+	run.Sweep = func() { sweep() }
 	if opts.ShowServerStderr {
 		run.Stderr = a.Err
 	}
