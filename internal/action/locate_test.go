@@ -255,27 +255,6 @@ func TestGitRunsNothing(t *testing.T) {
 	}
 }
 
-// TestNoMentionsNoGit: a run without candidates does not look at all.
-func TestNoMentionsNoGit(t *testing.T) {
-	dir := repository(t, map[string]string{"a.md": line})
-	bin, bait := t.TempDir(), filepath.Join(t.TempDir(), "bait")
-	put(t, bin, "git", "#!/bin/sh\necho >"+bait+"\n")
-	if err := os.Chmod(filepath.Join(bin, "git"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin)
-	for _, row := range []struct {
-		mentions []Mention
-		ran      bool
-	}{{nil, false}, {mention, true}} {
-		os.Remove(bait)
-		locate(t, dir, row.mentions)
-		if _, err := os.Stat(bait); (err == nil) != row.ran {
-			t.Errorf("%v: git was run: %t", row.mentions, err == nil)
-		}
-	}
-}
-
 // TestLocateBounds: where a bound is reached a second place cannot be ruled
 // out, so there is none at all.
 func TestLocateBounds(t *testing.T) {
