@@ -29,8 +29,11 @@ func (a *Action) Stranger() *proc.User {
 		a.Logf("The workspace belongs to root, so the server runs as root: it can do in this container what the check can.")
 		return nil
 	}
-	if user.GID == 0 || opensDocker(user.GID) {
-		user.GID = user.UID // root's group, and one that is as good, stay away
+	// Root's group, and one that is as good, stay away.
+	for _, other := range []int{user.UID, noGroup} {
+		if user.GID == 0 || opensDocker(user.GID) {
+			user.GID = other
+		}
 	}
 	err := user.Possible()
 	home := ""
@@ -78,6 +81,9 @@ func newHome(user *proc.User) (string, error) {
 	}
 	return home, os.Chown(home, user.UID, user.GID)
 }
+
+// noGroup is the group that owns nothing (Debian's nogroup).
+const noGroup = 65534
 
 const userName = "mcp-server"
 
