@@ -3,6 +3,8 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +27,16 @@ func ownGroup(cmd *exec.Cmd, user *User) {
 // folder that it starts in.
 func (c Command) candidates() (paths []string) {
 	program := c.Args[0]
+	seen := func(path string) (os.FileInfo, error) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.Dir, path)
+		}
+		return os.Stat(path)
+	}
 	if strings.Contains(program, "/") {
+		if _, err := seen(program); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		return []string{program}
 	}
 	search := "/bin:/usr/bin" // confstr(3), where there is no PATH
@@ -39,11 +50,7 @@ func (c Command) candidates() (paths []string) {
 		if folder != "" {
 			path = folder + "/" + program
 		}
-		seen := path
-		if !filepath.IsAbs(path) {
-			seen = filepath.Join(c.Dir, path)
-		}
-		if info, err := os.Stat(seen); err == nil && !info.IsDir() {
+		if info, err := seen(path); err == nil && !info.IsDir() {
 			paths = append(paths, path)
 		}
 	}

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,6 +11,9 @@ import (
 // root, or the user is none of this user namespace. It tries on a thread of
 // its own.
 func (u *User) Possible() error {
+	if err := u.valid(); err != nil {
+		return err
+	}
 	return onThread(func() error {
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
 			return errno
@@ -24,10 +28,21 @@ func (u *User) Possible() error {
 	})
 }
 
+// valid: root and root's group are no other user, and -1 would be no change.
+func (u *User) valid() error {
+	if u.UID <= 0 || u.GID <= 0 {
+		return syscall.EINVAL
+	}
+	return nil
+}
+
 // start runs a start so that what it starts can never gain a privilege. Other
 // than the user, these are attributes of a thread that its children inherit,
 // and SysProcAttr has none of them.
 func (u *User) start(start func() error) error {
+	if err := u.valid(); err != nil {
+		return err
+	}
 	return onThread(func() error {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
