@@ -164,7 +164,8 @@ func (a *Action) Inputs() (Inputs, error) {
 	if raw.StartCommand, err = a.command("start-command"); err != nil {
 		return in, err
 	}
-	return in, a.paths(&in)
+	err = a.paths(&in)
+	return in, err
 }
 
 // paths judges the inputs that name places in the workspace.
@@ -392,6 +393,8 @@ type Action struct {
 	log       *log
 	errors    int // error annotations so far
 	workspace *Workspace
+	// The server's home, where it is a stranger, and what was ours before.
+	home, formerHome string
 }
 
 // log remembers that a write failed instead of failing: go-githubactions

@@ -70,6 +70,11 @@ func (a *Action) Fail(title, message string) {
 	a.gha.WithFieldsMap(map[string]string{"title": title}).Errorf("%s", message)
 }
 
+// Notice writes a notice without a place. Both texts must be ours.
+func (a *Action) Notice(title, message string) {
+	a.gha.WithFieldsMap(map[string]string{"title": title}).Noticef("%s", message)
+}
+
 // SetOutputs writes the step's outputs: enums, numbers and a path that was
 // given as an input. All are of one line, so they need no heredoc, whose
 // delimiter a path could be.
@@ -216,6 +221,10 @@ const InterruptedSummary = "## ⚠️ MCP guidance: interrupted\n\nThe run was c
 
 // PanicSummary is the job summary of a run that failed in itself.
 const PanicSummary = "## ❌ MCP guidance: internal error\n\nThe check ended in a panic, so there is no result. Please report this.\n"
+
+// UntrustedSummary is the job summary of a run after which the server was not
+// kept from the runner's files.
+const UntrustedSummary = "## ❌ MCP guidance: no result that can be trusted\n\nThe server under test tampered with the runner's files, or could not be ended. The step's annotations say which.\n"
 
 // UsageSummary is the job summary of a run that did not start.
 func UsageSummary(problem string) string {

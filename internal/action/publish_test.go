@@ -312,37 +312,6 @@ func TestCommandFileThatIsNone(t *testing.T) {
 	}
 }
 
-// TestGuard: what a server wrote into the runner's files is cut off again.
-func TestGuard(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	environ := map[string]string{}
-	for _, variable := range commandFiles {
-		environ[variable] = filepath.Join(dir, variable)
-		put(t, dir, variable, "before\n")
-	}
-	a, _ := newAction(t, environ)
-	restore := a.GuardCommandFiles()
-	for _, variable := range commandFiles[:4] {
-		f, err := os.OpenFile(environ[variable], os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.WriteString("passed=true\n")
-		f.Close()
-	}
-	os.Remove(environ["GITHUB_STATE"])
-	restore()
-	for _, variable := range commandFiles[:4] {
-		if text, err := os.ReadFile(environ[variable]); string(text) != "before\n" {
-			t.Errorf("%s holds %q, %v", variable, text, err)
-		}
-	}
-	if _, err := os.Lstat(environ["GITHUB_STATE"]); err == nil {
-		t.Error("a command file was made")
-	}
-}
-
 // TestSummaryOfUsage: the problem stands in the summary as it is.
 func TestSummaryOfUsage(t *testing.T) {
 	t.Parallel()

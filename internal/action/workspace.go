@@ -12,9 +12,15 @@ import (
 // Workspace is the folder of the checked-out repository. Everything in it is
 // reached through an os.Root, so that no symbolic link leads out of it.
 type Workspace struct {
-	Path string
-	root *os.Root
+	Path     string
+	root     *os.Root
+	info     fs.FileInfo // as it was before a server ran
+	disowned bool
 }
+
+// Disowned reports whether something that was written could not be given to
+// the workspace's owner, as in a user namespace.
+func (w *Workspace) Disowned() bool { return w.disowned }
 
 func openWorkspace(path string) *Workspace {
 	if path == "" {
@@ -28,7 +34,11 @@ func openWorkspace(path string) *Workspace {
 	if err != nil {
 		return nil
 	}
-	return &Workspace{Path: path, root: root}
+	info, err := root.Stat(".")
+	if err != nil {
+		return nil
+	}
+	return &Workspace{Path: path, root: root, info: info}
 }
 
 // canWrite reports whether a file can be put at the path, as far as can be
@@ -75,9 +85,7 @@ func (w *Workspace) Write(path string, content func(io.Writer) error) error {
 		return err
 	}
 	for _, dir := range missing {
-		if err := w.own(dir); err != nil {
-			return err
-		}
+		w.own(dir)
 	}
 	// A file of our own, moved into place: what a server may have put there
 	// meanwhile is neither followed nor waited for.
@@ -91,9 +99,7 @@ func (w *Workspace) Write(path string, content func(io.Writer) error) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = w.own(temporary)
-	}
-	if err == nil {
+		w.own(temporary)
 		err = w.root.Rename(temporary, path)
 	}
 	if err != nil {

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/org/mcpeval-guidance/internal/action"
 	"github.com/org/mcpeval-guidance/internal/coherence"
 	"github.com/org/mcpeval-guidance/internal/discover"
 	"github.com/org/mcpeval-guidance/internal/options"
+	"github.com/org/mcpeval-guidance/internal/proc"
 	"github.com/org/mcpeval-guidance/internal/profile"
 	"github.com/org/mcpeval-guidance/internal/report"
 )
@@ -40,6 +42,11 @@ func (a *app) action() (status int) {
 }
 
 func (a *app) act(act *action.Action) action.Outcome {
+	// Before the inputs: what they expand is the server's environment.
+	var user *proc.User
+	if !onRunner() {
+		user = act.Stranger()
+	}
 	in, err := act.Inputs()
 	var opts options.Options
 	if err == nil {
@@ -54,13 +61,26 @@ func (a *app) act(act *action.Action) action.Outcome {
 		return summarized(act, action.UsageSummary("Invalid "+err.Error()), action.Outcome{ExitStatus: report.ExitUsage})
 	}
 
-	act.MaskHeaders(opts.Target)
-	observations, err := a.observe(act, opts)
+	// Listed now: nothing is run any more when a server may have replaced it.
+	var tracked []string
+	if len(in.InstructionFiles) == 0 {
+		tracked = in.Workspace.Tracked(a.ctx)
+	}
+	observations, trusted, err := a.observe(act, opts, in.StartCommand, user)
+	if !trusted {
+		return summarized(act, action.UntrustedSummary, action.Outcome{ExitStatus: report.ExitIncomplete})
+	}
 	if err != nil {
 		return summarized(act, action.InterruptedSummary, action.Outcome{ExitStatus: a.interrupted()})
 	}
 	r, mentions := coherence.Check(observations, settings(opts, a.version))
 	outcome := action.Outcome{Report: &r, ExitStatus: r.ExitStatus()}
+	act.LogText(r.Text(false))
+	for _, remark := range r.Remarks() {
+		act.Logf("mcpeval: %s", remark)
+	}
+	act.Publish(action.Annotate(r, in.Workspace.Locate(a.ctx, shown(r, mentions), in.InstructionFiles, tracked)))
+	outcome = summarized(act, string(r.Markdown()), outcome)
 	if err := in.Workspace.Write(in.ReportPath, r.WriteJSON); errors.Is(err, report.ErrInvalid) {
 		act.Fail("mcpeval failed", brokenReport)
 		outcome.ExitStatus = report.ExitIncomplete
@@ -70,23 +90,41 @@ func (a *app) act(act *action.Action) action.Outcome {
 	} else {
 		outcome.ReportPath = in.ReportPath
 	}
-	act.LogText(r.Text(false))
-	for _, remark := range r.Remarks() {
-		act.Logf("mcpeval: %s", remark)
+	if in.Workspace.Disowned() {
+		act.Notice("Report belongs to root", "The report could not be given to the workspace's owner, which this container cannot name, so it belongs to root.")
 	}
-	act.Publish(action.Annotate(r, a.locate(act, in, shown(r, mentions))))
-	return summarized(act, string(r.Markdown()), outcome)
+	return outcome
 }
 
 // observe runs discovery, with the server that start-command names around it.
-// Before it returns, everything that was started has ended: nothing writes to
-// the runner's files beside us.
-func (a *app) observe(act *action.Action, opts options.Options) ([]coherence.Observation, error) {
-	defer act.GuardCommandFiles()()
+// Before it returns, everything that was started has ended, and the runner's
+// files are what they were; where that cannot be said, the run is not trusted,
+// and an annotation says why.
+func (a *app) observe(act *action.Action, opts options.Options, start []string, user *proc.User) (_ []coherence.Observation, trusted bool, _ error) {
+	guard := act.GuardCommandFiles()
+	unlock := func() {}
+	if user != nil {
+		unlock = act.Lock()
+	}
 	sweep := discover.Adopt()
-	defer sweep()
+	defer func() {
+		left := sweep()
+		unlock()
+		tampered, err := guard.PutBack()
+		if left > 0 {
+			act.Fail("The server could not be ended", fmt.Sprintf("%d processes that the server started are still running and could not be ended.", left))
+		}
+		if tampered {
+			act.Fail("The runner's files were tampered with", "The server under test changed the files through which a step passes outputs, environment, path, state and summary to the runner. They were put back as they were, and the result does not count.")
+		}
+		if err != nil {
+			act.Fail("The runner's files were tampered with", "The runner's files could not be put back as they were: do not trust later steps of this job.")
+		}
+		trusted = left == 0 && !tampered && err == nil
+	}()
 	run := a.newRun(opts)
-	run.Sweep = sweep
+	run.Sweep = func() { sweep() }
+	run.User = user
 	run.InContainer = run.InContainer || !onRunner()
 	if start := opts.Target.Start; start != nil {
 		end := act.Group("Start the server")
@@ -94,7 +132,7 @@ func (a *app) observe(act *action.Action, opts options.Options) ([]coherence.Obs
 		if err != nil || failed != nil {
 			act.Logf("the server did not come up")
 			end()
-			return failed, err
+			return failed, true, err
 		}
 		act.Logf("the server listens")
 		end()
@@ -102,15 +140,8 @@ func (a *app) observe(act *action.Action, opts options.Options) ([]coherence.Obs
 	}
 	defer act.Group("Discover the profiles")()
 	run.Progress = func(p profile.Profile, o *coherence.Observation) { act.Logf("%s: %s", p, progress(o)) }
-	return run.Profiles(a.ctx)
-}
-
-// locate looks for the lines of the mentions. It runs git, in a workspace that
-// the server could write to, so it is guarded as the server is.
-func (a *app) locate(act *action.Action, in action.Inputs, mentions []action.Mention) map[string]action.Position {
-	defer act.GuardCommandFiles()()
-	defer discover.Adopt()()
-	return in.Workspace.Locate(a.ctx, mentions, in.InstructionFiles)
+	observations, err := run.Profiles(a.ctx)
+	return observations, true, err
 }
 
 // onRunner reports whether the Action runs on the runner itself and not in

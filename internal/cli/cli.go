@@ -56,18 +56,22 @@ type app struct {
 func Run() int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	// A terminal that closes must not leave a server running; nohup asks
-	// for the opposite.
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
-	}
+	signal.Notify(signals, endingSignals()...)
 	go func() { cancel(Interrupt{Signal: <-signals}) }()
 	// Notified, not ignored: a server must not inherit it. A write to a
 	// broken pipe is then an error, and what runs is still cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	return Main(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	streams := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	if stdoutClosed() {
+		streams.Out = closedStream{}
+	}
+	return Main(ctx, os.Args[1:], streams)
 }
+
+// closedStream is a stream that our caller closed.
+type closedStream struct{}
+
+func (closedStream) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 // Main runs the command line and returns the exit status.
 func Main(ctx context.Context, args []string, streams Streams) (status int) {

@@ -191,6 +191,8 @@ type step struct {
 	env       []string
 	stdout    *os.File
 	scratch   string
+	container bool
+	inherited []*os.File
 }
 
 // newStep has a workspace and the runner's files; inputs are name, value, ...
@@ -240,7 +242,7 @@ func (s *step) environ() []string {
 
 func (s *step) start() *running {
 	s.t.Helper()
-	return invocation{args: []string{"action"}, env: s.environ(), dir: s.workspace, stdout: s.stdout, scratch: s.scratch}.start(s.t)
+	return invocation{args: []string{"action"}, env: s.environ(), dir: s.workspace, stdout: s.stdout, scratch: s.scratch, container: s.container, inherited: s.inherited}.start(s.t)
 }
 
 func (s *step) run() stepResult {

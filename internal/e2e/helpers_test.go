@@ -36,13 +36,15 @@ type invocation struct {
 	env  []string // KEY=VALUE, added to ours
 	// built runs the binary as go build makes it from main.go, without the
 	// race detector: for measuring memory.
-	built   bool
-	under   string        // a command to run it under
-	bound   time.Duration // the run must have ended by itself; 60 s without it
-	stdout  *os.File      // instead of collecting it
-	stderr  *os.File      // instead of collecting it
-	dir     string        // where it runs; here without it
-	scratch string        // the run's folder; a new one without it
+	built     bool
+	under     string        // a command to run it under
+	bound     time.Duration // the run must have ended by itself; 60 s without it
+	stdout    *os.File      // instead of collecting it
+	stderr    *os.File      // instead of collecting it
+	dir       string        // where it runs; here without it
+	container bool          // as process 1 of a container
+	inherited []*os.File    // descriptors from 3 up
+	scratch   string        // the run's folder; a new one without it
 }
 
 // result is one finished run of mcpeval.
@@ -94,12 +96,19 @@ func (in invocation) start(t *testing.T) *running {
 	}
 	r.ctx, r.cancel = context.WithTimeout(context.Background(), bound)
 	words := append([]string{program}, in.args...)
+	if in.container {
+		words = append([]string{"in-a-container"}, words...)
+	}
 	if in.under != "" {
 		words = append([]string{in.under}, words...)
 	}
 	r.cmd = exec.CommandContext(r.ctx, words[0], words[1:]...)
 	r.cmd.Env = append(append(os.Environ(), in.env...), scratchVar+"="+r.scratch)
 	r.cmd.Dir = in.dir
+	r.cmd.ExtraFiles = in.inherited
+	if in.container {
+		r.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+	}
 	r.cmd.WaitDelay = time.Second
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	if in.stdout != nil {

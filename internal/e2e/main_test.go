@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		"mcp-server":        scriptedServer,
 		"sdk-server":        sdkServer,
 		"as-in-a-container": asInAContainer,
+		"in-a-container":    inAContainer,
 	})
 }
 

@@ -4,9 +4,13 @@
 package proc
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -20,11 +24,26 @@ const (
 
 // Command is what to start: directly, without a shell.
 type Command struct {
-	Args   []string
-	Dir    string   // empty: here
+	Args   []string // the first is a path, or looked up on the PATH in Env
+	Dir    string   // empty: here; relative paths, those on the PATH too, start there
 	Env    []string // the whole environment
+	User   *User    // nil: as we are
 	Stderr io.Writer
 }
+
+// User is whom a command runs as: without any other group, without
+// capabilities, and without a way to new privileges. Its home is in Env.
+type User struct{ UID, GID int }
+
+// ErrNoInterpreter is in the chain of Start's error where the program is there
+// and the interpreter that its first line names is not.
+var ErrNoInterpreter = errors.New("no such interpreter")
+
+// started holds the commands that a Process waits for.
+var started = struct {
+	sync.Mutex
+	pids map[int]bool
+}{pids: map[int]bool{}}
 
 // Process is a started command with its process group.
 type Process struct {
@@ -33,12 +52,30 @@ type Process struct {
 }
 
 // Start starts a command in a process group of its own. A nil stdin,
-// stdout or stderr is the null device. The error must not be shown: it holds
-// the command's words.
+// stdout or stderr is the null device. As execvp does, it goes on to the next
+// folder of the PATH where a program may not be executed. The error must not be
+// shown, since it holds the command's words; in its chain are the system's
+// error (syscall.Errno), or ErrNoInterpreter.
 func Start(c Command, stdin, stdout *os.File) (*Process, error) {
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Dir = c.Dir
-	cmd.Env = c.Env
+	var err error = &os.PathError{Op: "exec", Path: c.Args[0], Err: syscall.ENOENT}
+	for _, path := range c.candidates() {
+		p, failed := c.start(path, stdin, stdout)
+		switch {
+		case failed == nil:
+			return p, nil
+		case errors.Is(failed, syscall.ENOENT):
+			err = fmt.Errorf("%w: %w", ErrNoInterpreter, failed)
+		case errors.Is(failed, syscall.EACCES):
+			err = failed
+		default:
+			return nil, failed
+		}
+	}
+	return nil, err
+}
+
+func (c Command) start(path string, stdin, stdout *os.File) (*Process, error) {
+	cmd := &exec.Cmd{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Stderr: c.Stderr}
 	// A nil *os.File in an interface is not nil.
 	if stdin != nil {
 		cmd.Stdin = stdin
@@ -46,16 +83,34 @@ func Start(c Command, stdin, stdout *os.File) (*Process, error) {
 	if stdout != nil {
 		cmd.Stdout = stdout
 	}
-	cmd.Stderr = c.Stderr
 	// Where stderr is no file, a descendant that keeps it must not hold us.
 	cmd.WaitDelay = termGrace
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
+	ownGroup(cmd, c.User)
+	started.Lock()
+	defer started.Unlock()
+	var err error
+	if c.User == nil {
+		err = cmd.Start()
+	} else {
+		// As with its own pipe, the command may open /dev/stdout by name.
+		for _, end := range []*os.File{stdin, stdout} {
+			if end != nil {
+				end.Chown(c.User.UID, c.User.GID)
+			}
+		}
+		err = c.User.start(cmd.Start)
+	}
+	if err != nil {
 		return nil, err
 	}
+	pid := cmd.Process.Pid
+	started.pids[pid] = true
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	go func() {
 		cmd.Wait()
+		started.Lock()
+		delete(started.pids, pid)
+		started.Unlock()
 		close(p.done)
 	}()
 	return p, nil

@@ -1,0 +1,47 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// endingSignals are the signals that end a run: all that a process can catch,
+// since a server of our own user may send any (CONTRACT.md section 8), but for
+// those that end nothing if they are not caught, and SIGPIPE, which is an
+// error of the write.
+func endingSignals() []os.Signal {
+	list := []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE,
+		syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM,
+		syscall.SIGPROF, syscall.SIGXCPU, syscall.SIGXFSZ, syscall.SIGIO,
+	}
+	list = append(list, systemSignals()...)
+	// A terminal that closes must not leave a server running; nohup asks for
+	// the opposite.
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	// At a desk these stop a job until it goes on. Elsewhere nobody lets it.
+	if !isTerminal(os.Stderr) {
+		list = append(list, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
+	}
+	return list
+}
+
+// stdoutClosed reports whether our caller closed stdout. The Go runtime puts
+// the null device in its place, for reading and writing; who wants no output
+// redirects it there for writing alone.
+func stdoutClosed() bool {
+	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
+	if err != nil {
+		return true
+	}
+	out, outErr := os.Stdout.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	return flags&unix.O_ACCMODE == unix.O_RDWR && outErr == nil && nullErr == nil && os.SameFile(out, null)
+}
