@@ -411,10 +411,6 @@ func (l *log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// LogLost reports whether a part of the log, and with it an annotation, could
-// not be written.
-func (a *Action) LogLost() bool { return a.log.lost }
-
 // New makes the Action's front end, which writes its log to out. Nothing is
 // printed yet.
 func New(out io.Writer) *Action {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sethvargo/go-githubactions"
 
-	"github.com/org/mcpeval-guidance/internal/locate"
-	"github.com/org/mcpeval-guidance/internal/report"
+	"github.com/org/mcpeval-guidance/internal/render"
+	"github.com/org/mcpeval-guidance/internal/result"
 )
 
 // maxShown is how many annotations of a kind are spelled out. GitHub shows at
@@ -19,22 +19,23 @@ const maxShown = 9
 
 // Outcome is what a run came to, for the outputs.
 type Outcome struct {
-	Report     *report.Report // nil when there was no run
+	Result     *result.Result // nil when there was no run
 	ReportPath string         // relative to the workspace; empty when none was written
+	SARIFPath  string         // the same of the SARIF file
 	ExitStatus int
 }
 
 // exitWords says an exit status in words: GitHub shows the number only in
 // debug logs.
 var exitWords = map[int]string{
-	report.ExitOK:         "discovery complete, every required tool is there",
-	report.ExitDefects:    "discovery complete, a required tool is missing in a profile",
-	report.ExitUsage:      "invalid input, nothing was started",
-	report.ExitIncomplete: "discovery incomplete, or a result could not be written",
+	result.ExitOK:         "discovery complete, every required tool is there",
+	result.ExitDefects:    "discovery complete, a required tool is missing in a session",
+	result.ExitUsage:      "invalid input, nothing was started",
+	result.ExitIncomplete: "discovery incomplete, or a result could not be written",
 }
 
-// ExitWords returns the sentence for the end of the log.
-func ExitWords(status int) string {
+// exitWordsOf returns the sentence for the end of the log.
+func exitWordsOf(status int) string {
 	if words, ok := exitWords[status]; ok {
 		return words
 	}
@@ -80,22 +81,18 @@ func (a *Action) Notice(title, message string) {
 // delimiter a path could be.
 func (a *Action) SetOutputs(o Outcome) error {
 	passed, complete, candidates, defects := "null", false, 0, 0
-	if r := o.Report; r != nil {
-		complete, candidates, defects = r.Complete, len(r.Candidates), len(r.Defects)
-		if r.Passed != nil {
-			passed = strconv.FormatBool(*r.Passed)
+	if r := o.Result; r != nil {
+		complete = r.Complete
+		candidates, defects = r.Counts()
+		if r.Complete {
+			passed = strconv.FormatBool(r.Passed)
 		}
 	}
 	return a.fileCommand("GITHUB_OUTPUT", func() {
 		a.gha.IssueFileCommand(&githubactions.Command{Name: "output", Message: fmt.Sprintf(
-			"passed=%s\ncomplete=%t\nexit-code=%d\ncandidates=%d\ndefects=%d\nreport=%s",
-			passed, complete, o.ExitStatus, candidates, defects, o.ReportPath)})
+			"passed=%s\ncomplete=%t\nexit-code=%d\ncandidates=%d\ndefects=%d\nreport=%s\nsarif=%s",
+			passed, complete, o.ExitStatus, candidates, defects, o.ReportPath, o.SARIFPath)})
 	})
-}
-
-// Summarize writes the job summary.
-func (a *Action) Summarize(markdown string) error {
-	return a.fileCommand("GITHUB_STEP_SUMMARY", func() { a.gha.AddStepSummary(markdown) })
 }
 
 // fileCommand writes to one of the runner's command files. go-githubactions
@@ -118,82 +115,12 @@ func (a *Action) fileCommand(variable string, write func()) (err error) {
 	return nil
 }
 
-// Annotation is one message on the pull request.
-type Annotation struct {
-	Title   string
-	Message string
-	At      locate.Position // its File is empty when there is no place
-}
-
-// Annotations are what a report has to say on the pull request, by kind, in
-// order of weight: defects and incomplete profiles, then candidates to
-// review, then acknowledged names that match nothing.
-type Annotations struct {
-	Errors, Warnings, Notices []Annotation
-}
-
-// noPlace says how a candidate gets a line on the pull request.
-const noPlace = "Its line could not be told: instructions-file names the file that holds the text."
-
-// Annotate makes the annotations. places may lack a tool.
-func Annotate(r report.Report, places map[locate.Key]locate.Position) Annotations {
-	var out Annotations
-	for _, g := range r.Grouped(r.Defects) {
-		out.Errors = append(out.Errors, Annotation{
-			Title: "Required tool is missing for some clients",
-			Message: fmt.Sprintf("The required tool %s is not listed in profile %s; it is available in %s. %s",
-				g.Tool, report.List(g.Profiles), report.List(g.AvailableIn), g.Hint),
-		})
-	}
-	for _, p := range r.Profiles {
-		if d := p.Diagnosis; d != nil {
-			out.Errors = append(out.Errors, Annotation{
-				Title:   "MCP server could not be observed",
-				Message: fmt.Sprintf("Profile %s is incomplete: %s at %s: %s; %s.", p.Profile, d.Code, d.Stage, d.Cause(), d.Advice()),
-			})
-		}
-	}
-	for _, g := range ToReview(r) {
-		a := Annotation{
-			Title: "Instructions name a tool that some clients do not get",
-			Message: fmt.Sprintf("The tool %s is not listed in profile %s, whose instructions name it; it is available in %s. %s",
-				g.Tool, report.List(g.Profiles), report.List(g.AvailableIn), g.Hint),
-			At: places[locate.Key{Tool: g.Tool}],
-		}
-		if a.At.File == "" {
-			a.Message += " " + noPlace
-		}
-		out.Warnings = append(out.Warnings, a)
-	}
-	for _, tool := range r.StaleAcknowledgements() {
-		out.Notices = append(out.Notices, Annotation{
-			Title:   "Acknowledged, but no candidate",
-			Message: fmt.Sprintf("The tool %s in acknowledge matches no candidate: take it off the list.", tool),
-		})
-	}
-	return out
-}
-
-// ToReview returns the candidates that nobody has acknowledged, by tool.
-func ToReview(r report.Report) []report.Group {
-	var groups []report.Group
-	for _, g := range r.Grouped(r.Candidates) {
-		if !g.Acknowledged {
-			groups = append(groups, g)
-		}
-	}
-	return groups
-}
-
-// Shown cuts groups to those whose annotation is spelled out.
-func Shown(groups []report.Group) []report.Group { return groups[:min(len(groups), maxShown)] }
-
 // Publish writes the annotations to the log as workflow commands.
-func (a *Action) Publish(all Annotations) {
+func (a *Action) Publish(all render.Annotations) {
 	before := a.errors
 	a.errors += min(len(all.Errors), maxShown+1-before)
 	for _, kind := range []struct {
-		list   []Annotation
+		list   []render.Annotation
 		before int
 		write  func(*githubactions.Action, string)
 	}{
@@ -216,18 +143,18 @@ func (a *Action) Publish(all Annotations) {
 	}
 }
 
-// InterruptedSummary is the job summary of a run that a signal ended.
-const InterruptedSummary = "## ⚠️ MCP guidance: interrupted\n\nThe run was cancelled, so there is no result.\n"
+// interruptedSummary is the job summary of a run that a signal ended.
+const interruptedSummary = "## ⚠️ MCP guidance: interrupted\n\nThe run was cancelled, so there is no result.\n"
 
-// PanicSummary is the job summary of a run that failed in itself.
-const PanicSummary = "## ❌ MCP guidance: internal error\n\nThe check ended in a panic, so there is no result. Please report this.\n"
+// panicSummary is the job summary of a run that failed in itself.
+const panicSummary = "## ❌ MCP guidance: internal error\n\nThe check ended in a panic, so there is no result. Please report this.\n"
 
-// UntrustedSummary is the job summary of a run after which the server was not
+// untrustedSummary is the job summary of a run after which the server was not
 // kept from the runner's files.
-const UntrustedSummary = "## ❌ MCP guidance: no result that can be trusted\n\nThe server under test tampered with the runner's files, or could not be ended. The step's annotations say which.\n"
+const untrustedSummary = "## ❌ MCP guidance: no result that can be trusted\n\nThe server under test tampered with the runner's files, or could not be ended. The step's annotations say which.\n"
 
-// UsageSummary is the job summary of a run that did not start.
-func UsageSummary(problem string) string {
+// usageSummary is the job summary of a run that did not start.
+func usageSummary(problem string) string {
 	return "## ❌ MCP guidance: invalid input\n\n" + escapeMarkdown(problem) + ".\n\nNothing was started or contacted.\n"
 }
 

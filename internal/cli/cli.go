@@ -20,6 +20,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"github.com/org/mcpeval-guidance/internal/action"
 	"github.com/org/mcpeval-guidance/internal/crash"
 	"github.com/org/mcpeval-guidance/internal/demo"
 	"github.com/org/mcpeval-guidance/internal/name"
@@ -104,7 +105,7 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	case "schema guidance":
 		return a.schema(commandLine.Schema.Guidance.Report)
 	case "action":
-		return a.action()
+		return action.Run(a.ctx, a.Out, a.version, a.interrupted)
 	}
 	return a.usage(errors.New("unknown command"))
 }

@@ -161,3 +161,12 @@ func (p *Process) gone(within time.Duration) bool {
 	}
 	return true
 }
+
+// LeftBehind says that processes of a server go on although everything was
+// done to end them.
+func LeftBehind(left int) string {
+	if left == 1 {
+		return "a process that the server started is still running and could not be ended"
+	}
+	return fmt.Sprintf("%d processes that the server started are still running and could not be ended", left)
+}
