@@ -30,6 +30,7 @@ var foreign = []string{
 	"check", "ignore-missing", "strict", // sha256sum
 	"no-install-recommends", // apt-get
 	"read-only", "toolsets", // servers of the recipes
+	"flag", // the contract's word for any
 }
 
 // TestFlags: every flag of the binary is in the command line's page, as
