@@ -27,6 +27,8 @@ func TestGeneratedSections(t *testing.T) {
 		{"README.md", "exit", exitTable},
 		{"docs/cli.md", "help", helpTexts},
 		{"docs/report.md", "example", exampleReport},
+		{"docs/report.md", "example-v2", exampleReportV2},
+		{"docs/clients.md", "clients", clientTable},
 		{"docs/diagnoses.md", "diagnoses", diagnoses},
 	} {
 		t.Run(section.document+"#"+section.name, func(t *testing.T) {
@@ -112,6 +114,36 @@ func exampleReport(t *testing.T) string {
 		t.Errorf("docs/report.md does not name the command of its example: %s", command)
 	}
 	return "```json\n" + mcpeval(t, report.ExitDefects, strings.Fields(command)[1:]...) + "```\n"
+}
+
+func exampleReportV2(t *testing.T) string {
+	const command = "mcpeval demo --entry full --entry read-only --protocol 2025-06-18 --protocol 2026-07-28 " +
+		"--profile none --profile sampling --references all --format json"
+	if !strings.Contains(read(t, "docs/report.md"), "`"+command+"`") {
+		t.Errorf("docs/report.md does not name the command of its example: %s", command)
+	}
+	return "```json\n" + mcpeval(t, 0, strings.Fields(command)[1:]...) + "```\n"
+}
+
+// clientTable names the well-known clients of each profile, and the mixed
+// ones, which belong to none.
+func clientTable(*testing.T) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "From %s, of %s.\n\n| Declares | Profile | Clients |\n|---|---|---|\n", profile.ClientsSource, profile.ClientsDate)
+	for _, p := range profile.Every() {
+		declares := string(p)
+		switch p {
+		case profile.None:
+			declares = "none of the three"
+		case profile.All:
+			declares = "all three"
+		}
+		fmt.Fprintf(&out, "| %s | `%s` | %s |\n", declares, p, strings.Join(p.Clients(), ", "))
+	}
+	for _, m := range profile.MixedClients() {
+		fmt.Fprintf(&out, "| %s |  | %s |\n", strings.Join(m.Capabilities, " and "), strings.Join(m.Clients, ", "))
+	}
+	return out.String()
 }
 
 // circumstances says in words when a variant of an advice is given.

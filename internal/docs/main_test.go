@@ -26,7 +26,8 @@ const root = "../.."
 // documents are all pages for people.
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md",
-	"docs/cli.md", "docs/diagnoses.md", "docs/how-it-works.md", "docs/recipes.md", "docs/report.md", "docs/security.md",
+	"docs/cases.md", "docs/cli.md", "docs/clients.md", "docs/contract.md", "docs/diagnoses.md",
+	"docs/how-it-works.md", "docs/recipes.md", "docs/report.md", "docs/security.md",
 }
 
 // binary is the program, built once for all tests.
