@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -27,9 +28,9 @@ const (
 
 // Endpoint is a Streamable HTTP server.
 type Endpoint struct {
-	URL           *url.URL
-	Loopback      bool   // only a loopback address may be dialled, and no proxy used
-	Authorization string // the header's value; empty for none
+	URL      *url.URL
+	Loopback bool        // only a loopback address may be dialled, and no proxy used
+	Header   http.Header // sent beside the protocol's own
 }
 
 var errNotLoopback = errors.New("not a loopback address")
@@ -41,9 +42,9 @@ func OpenHTTP(endpoint Endpoint, client Client) *Session {
 	proxy := http.ProxyFromEnvironment
 	if endpoint.Loopback {
 		proxy = nil
-		dialer.ControlContext = loopbackOnly
+		dialer.ControlContext = LoopbackOnly
 	}
-	x := &exchange{rootsDeclared: client.DeclaresRoots}
+	x := newExchange(client)
 	t := &streamable{
 		exchange: x,
 		endpoint: endpoint,
@@ -61,11 +62,12 @@ func OpenHTTP(endpoint Endpoint, client Client) *Session {
 			MaxResponseHeaderBytes: maxHeaders,
 		},
 	}
-	return &Session{transport: t, exchange: x, client: client}
+	return newSession(t, x, client)
 }
 
-// loopbackOnly refuses any other address after the name was resolved.
-func loopbackOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
+// LoopbackOnly is a net.Dialer's ControlContext that refuses any other address
+// after the name was resolved.
+func LoopbackOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
@@ -78,12 +80,12 @@ func loopbackOnly(_ context.Context, _, address string, _ syscall.RawConn) error
 
 type streamable struct {
 	*exchange
-	endpoint    Endpoint
-	agent       string
-	wire        *http.Transport
-	meter       *meter
-	session     string
-	initialized bool // the answer to initialize is there
+	endpoint Endpoint
+	agent    string
+	wire     *http.Transport
+	meter    *meter
+	session  string
+	greeted  bool // the answer to the first request is there
 }
 
 func (t *streamable) call(ctx context.Context, request []byte) (message, *Fault) {
@@ -93,7 +95,10 @@ func (t *streamable) call(ctx context.Context, request []byte) (message, *Fault)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return message{}, t.refused(answer)
+		return t.errorAnswer(answer)
+	}
+	if answer.ContentLength > maxFrame {
+		return message{}, fault(diagnosis.FrameLimit)
 	}
 	switch encoding := answer.Header.Get("Content-Encoding"); {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
@@ -115,12 +120,12 @@ func (t *streamable) single(ctx context.Context, body io.Reader) (message, *Faul
 	if err != nil {
 		return message{}, broken(ctx, err)
 	}
-	m, _, failed := t.take(text)
+	m, replies, failed := t.take(text)
 	if failed == nil && m.class != response {
-		failed = fault(diagnosis.MessageMalformed)
+		failed = broke(diagnosis.NoAnswer)
 	}
-	t.initialized = true
-	return m, failed
+	t.greeted = true
+	return m, t.reply(ctx, replies, failed)
 }
 
 // stream reads events until our response is there, and nothing after it.
@@ -131,21 +136,29 @@ func (t *streamable) stream(ctx context.Context, body io.Reader) (message, *Faul
 		if err != nil {
 			return message{}, broken(ctx, err)
 		}
-		m, reply, failed := t.take(data)
-		switch {
-		case failed != nil:
+		m, replies, failed := t.take(data)
+		if failed == nil && m.class == noise {
+			failed = broke(diagnosis.NoMessage)
+		}
+		if failed = t.reply(ctx, replies, failed); failed != nil {
 			return m, failed
-		case m.class == noise:
-			return m, fault(diagnosis.MessageMalformed)
-		case m.class == response:
-			t.initialized = true
+		}
+		if m.class == response {
+			t.greeted = true
 			return m, nil
-		case reply != nil:
-			if failed := t.notify(ctx, reply); failed != nil {
-				return m, failed
-			}
 		}
 	}
+}
+
+// reply posts the replies to the server's requests, unless the exchange has
+// failed already.
+func (t *streamable) reply(ctx context.Context, replies [][]byte, failed *Fault) *Fault {
+	for _, reply := range replies {
+		if failed == nil {
+			failed = t.notify(ctx, reply)
+		}
+	}
+	return failed
 }
 
 // notify posts a message that has no response: any 2xx will do, and its body
@@ -188,17 +201,18 @@ func (t *streamable) post(ctx context.Context, body []byte) (*http.Response, *Fa
 	}
 	// The names are written as the specification has them: some servers do
 	// not ignore case.
-	header := http.Header{
+	header := http.Header{"User-Agent": {t.agent}}
+	maps.Copy(header, t.endpoint.Header)
+	maps.Copy(header, http.Header{
 		"Accept":          {"application/json, text/event-stream"},
 		"Accept-Encoding": {"identity"},
 		"Content-Type":    {"application/json"},
-		"User-Agent":      {t.agent},
+	})
+	if t.version.HasHeader() && (t.greeted || t.version.Stateless()) {
+		header["MCP-Protocol-Version"] = []string{string(t.version)}
 	}
-	if t.endpoint.Authorization != "" {
-		header["Authorization"] = []string{t.endpoint.Authorization}
-	}
-	if t.initialized {
-		header["MCP-Protocol-Version"] = []string{Version}
+	if t.version.Stateless() {
+		header["Mcp-Method"] = []string{t.method}
 	}
 	if t.session != "" {
 		header["Mcp-Session-Id"] = []string{t.session}
@@ -208,7 +222,8 @@ func (t *streamable) post(ctx context.Context, body []byte) (*http.Response, *Fa
 	if err != nil {
 		return nil, broken(ctx, err)
 	}
-	if answer.StatusCode/100 == 2 && !t.keepSession(answer.Header.Values("Mcp-Session-Id")) {
+	// A stateless version has no session: an id that comes is ignored.
+	if answer.StatusCode/100 == 2 && !t.version.Stateless() && !t.keepSession(answer.Header.Values("Mcp-Session-Id")) {
 		answer.Body.Close()
 		return nil, fault(diagnosis.SessionChanged)
 	}
@@ -236,37 +251,58 @@ func (t *streamable) keepSession(ids []string) bool {
 	return true
 }
 
-// refused says what an answer's status means. The body of a refused
-// initialize may hold the JSON-RPC error of a server that speaks only a later
-// protocol (MCP 2026-07-28, transports): its code is looked at.
+// errorAnswer judges an answer whose status is an error. The body of one with
+// a 4xx may hold a JSON-RPC error, which says more (MCP 2026-07-28,
+// transports): to the first request, since the server may speak only a later
+// protocol, and in a stateless version to any.
+func (t *streamable) errorAnswer(answer *http.Response) (message, *Fault) {
+	refused := t.refused(answer)
+	if answer.StatusCode/100 != 4 || t.greeted && !t.version.Stateless() {
+		return message{}, refused
+	}
+	enough := time.AfterFunc(errorBodyTime, func() { answer.Body.Close() })
+	defer enough.Stop()
+	text := errorBody(answer)
+	if !strictjson.Examine(text).Clean() {
+		return message{}, refused
+	}
+	m := message{class: response, refused: refused}
+	strictjson.Members(text, func(name string, value []byte) bool {
+		if name == "error" && strictjson.IsObject(value) {
+			m.err = value
+		}
+		return true
+	})
+	if m.err == nil {
+		return message{}, refused
+	}
+	t.pending = 0
+	return m, nil
+}
+
+// errorBody reads an error answer's body, or the first event of its stream.
+func errorBody(answer *http.Response) []byte {
+	body := io.LimitReader(answer.Body, maxErrorBody)
+	if isType(answer, "text/event-stream") {
+		data, _ := newEvents(body, newMeter()).next()
+		return data
+	}
+	text, _ := io.ReadAll(body)
+	return text
+}
+
+// refused says what an answer's status means by itself.
 func (t *streamable) refused(answer *http.Response) *Fault {
 	status := answer.StatusCode
+	f := &Fault{Code: diagnosis.HTTPStatus, Detail: diagnosis.Detail{HTTPStatus: status}}
 	switch {
 	case status >= 300 && status < 400 && status != http.StatusNotModified:
-		return fault(diagnosis.HTTPRedirect)
+		f.Code = diagnosis.HTTPRedirect
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return &Fault{Code: diagnosis.HTTPStatus, When: diagnosis.Unauthorized}
-	}
-	if !t.initialized && status >= 400 && status < 500 {
-		enough := time.AfterFunc(errorBodyTime, func() { answer.Body.Close() })
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
-		enough.Stop()
-		if strictjson.Examine(text).Clean() {
-			var rpcError []byte
-			strictjson.Members(text, func(name string, value []byte) bool {
-				if name == "error" {
-					rpcError = value
-				}
-				return true
-			})
-			if f := initializeRefused(rpcError); f.Code == diagnosis.ProtocolVersion {
-				return f
-			}
-		}
-	}
-	f := fault(diagnosis.HTTPStatus)
-	// Once initialize was answered, the path is right: the session is lost.
-	if !t.initialized && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) {
+		f.When = diagnosis.Unauthorized
+	// Once the first request was answered, the path is right: the session is
+	// lost.
+	case !t.greeted && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed):
 		f.When = diagnosis.NotFound
 	}
 	return f

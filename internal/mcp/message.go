@@ -5,30 +5,35 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/name"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
-
-// Version is the protocol version that is spoken, exactly and only.
-const Version = "2025-06-18"
 
 // maxRoots is how many roots/list requests are answered from one request of
 // ours to the next (CONTRACT.md section 4.2).
 const maxRoots = 8
 
-// Fault is why an exchange cannot go on. It carries a fixed code and known
-// circumstances, never a word of the server.
+// Fault is why an exchange cannot go on. It carries a fixed code, known
+// circumstances and what Detail allows, never a word of the server.
 type Fault struct {
-	Code diagnosis.Code
-	When diagnosis.Circumstance
+	Code   diagnosis.Code
+	When   diagnosis.Circumstance
+	Detail diagnosis.Detail
 }
 
 func (f *Fault) Error() string { return string(f.Code) }
 
 func fault(code diagnosis.Code) *Fault { return &Fault{Code: code} }
+
+func broke(rule diagnosis.Rule) *Fault {
+	return &Fault{Code: diagnosis.MessageMalformed, Detail: diagnosis.Detail{Rule: rule}}
+}
 
 // class is what an incoming text is.
 type class int
@@ -37,6 +42,7 @@ const (
 	noise        class = iota // no MCP message
 	malformed                 // a message that breaks the rules
 	tooDeep                   // a message nested deeper than strictjson reads
+	batch                     // an array that holds a message, or nothing
 	response                  // an answer to the request that is due
 	request                   // a request of the server
 	notification              // a notification of the server
@@ -46,10 +52,14 @@ const (
 // valid until the next one is read.
 type message struct {
 	class  class
-	id     []byte // request: the id as it came
-	method string // request
-	result []byte // response: nil when it is an error
-	err    []byte // response: nil when it is a result
+	broken diagnosis.Rule // malformed: the rule
+	id     []byte         // request: the id as it came
+	method string         // request
+	result []byte         // response: nil when it is an error
+	err    []byte         // response: nil when it is a result
+	// refused is what the status of an error answer over HTTP means by
+	// itself, nil for an answer with status 200.
+	refused *Fault
 }
 
 // parse judges one incoming text as CONTRACT.md sections 4.3 and 4.6 say.
@@ -62,9 +72,7 @@ func parse(text []byte, pending int) message {
 	text = text[strictjson.SkipBlanks(text, 0):]
 	var m message
 	var version, method []byte
-	count := 0
 	object := strictjson.Members(text, func(name string, value []byte) bool {
-		count++
 		switch name {
 		case "jsonrpc":
 			version = value
@@ -80,7 +88,11 @@ func parse(text []byte, pending int) message {
 		return true
 	})
 	if !object {
-		return message{class: batchOrNoise(text)}
+		m.class = batchOrNoise(text)
+		if m.class == batch && v.Deep {
+			m.class = tooDeep
+		}
+		return m
 	}
 	ours := pending != 0 && string(m.id) == strconv.Itoa(pending)
 	answers := m.result != nil || m.err != nil
@@ -90,13 +102,19 @@ func parse(text []byte, pending int) message {
 	if v.Deep {
 		return message{class: tooDeep}
 	}
-	if !v.Clean() || string(version) != `"2.0"` && !isVersion2(version) {
-		return message{class: malformed}
-	}
-	if method != nil {
-		if !strictjson.IsString(method) || answers {
-			return message{class: malformed}
-		}
+	wrong := func(rule diagnosis.Rule) message { return message{class: malformed, broken: rule} }
+	switch {
+	case !v.UTF8:
+		return wrong(diagnosis.InvalidUTF8)
+	case v.Repeated:
+		return wrong(diagnosis.RepeatedKey)
+	case string(version) != `"2.0"` && !isVersion2(version):
+		return wrong(diagnosis.NotVersion2)
+	case method != nil && !strictjson.IsString(method):
+		return wrong(diagnosis.MethodNoString)
+	case method != nil && answers:
+		return wrong(diagnosis.MethodAndAnswer)
+	case method != nil:
 		m.method = strictjson.Decoded(method)
 		switch {
 		case m.id == nil:
@@ -104,13 +122,16 @@ func parse(text []byte, pending int) message {
 		case strictjson.IsString(m.id) || strictjson.IsNumber(m.id):
 			m.class = request
 		default:
-			m.class = malformed
+			return wrong(diagnosis.RequestID)
 		}
 		return m
-	}
 	// JSON-RPC 2.0 section 5: an answer has our id and either member.
-	if !ours || (m.result != nil) == (m.err != nil) {
-		return message{class: malformed}
+	case m.result != nil && m.err != nil:
+		return wrong(diagnosis.ResultAndError)
+	case !answers:
+		return wrong(diagnosis.NeitherOfBoth)
+	case !ours:
+		return wrong(diagnosis.WrongID)
 	}
 	m.class = response
 	return m
@@ -121,57 +142,111 @@ func isVersion2(token []byte) bool {
 	return strictjson.IsString(token) && strictjson.Decoded(token) == "2.0"
 }
 
-// batchOrNoise judges JSON that is no object: an array that holds a message
-// is a batch, which 2025-06-18 does not have.
+// batchOrNoise judges JSON that is no object: an array that holds a message,
+// or nothing, may be a batch.
 func batchOrNoise(text []byte) class {
-	kind := noise
-	strictjson.Elements(text, func(element []byte) bool {
+	kind, empty := noise, true
+	array := strictjson.Elements(text, func(element []byte) bool {
+		empty = false
 		strictjson.Members(element, func(name string, _ []byte) bool {
 			if name == "jsonrpc" {
-				kind = malformed
+				kind = batch
 			}
 			return kind == noise
 		})
 		return kind == noise
 	})
+	if array && empty {
+		return batch
+	}
 	return kind
 }
 
 // exchange is the state of one session's messages, the same for both
 // transports.
 type exchange struct {
+	version       protocol.Version
 	rootsDeclared bool
-	roots         int // roots/list requests since our last request
-	pending       int // the id of our request that is due, 0 for none
+	roots         int    // roots/list requests since our last request
+	pending       int    // the id of our request that is due, 0 for none
+	method        string // of our last request
 	lastID        int
 	requests      int // requests of the server so far
+}
+
+func newExchange(client Client) *exchange {
+	return &exchange{version: client.Protocol, rootsDeclared: client.DeclaresRoots}
 }
 
 // begin makes the next request of ours. params is a JSON object.
 func (x *exchange) begin(method, params string) []byte {
 	x.lastID++
-	x.pending = x.lastID
+	x.pending, x.method = x.lastID, method
 	x.roots = 0
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`, x.pending, method, params)
 }
 
 // take judges one incoming text. It returns the response that was due, or the
-// reply that a request of the server wants, or neither.
-func (x *exchange) take(text []byte) (m message, reply []byte, _ *Fault) {
+// replies that requests of the server want, or neither. Where the version has
+// batches, one is taken element by element: the message is the response in it,
+// if there is one.
+func (x *exchange) take(text []byte) (m message, replies [][]byte, f *Fault) {
 	m = parse(text, x.pending)
+	if m.class != batch {
+		reply, f := x.judge(m)
+		if reply != nil {
+			replies = [][]byte{reply}
+		}
+		return m, replies, f
+	}
+	empty := text[strictjson.SkipBlanks(text, strictjson.SkipBlanks(text, 0)+1)] == ']'
+	switch {
+	case empty && !x.version.HasBatches():
+		return message{class: noise}, nil, nil
+	case empty:
+		return m, nil, broke(diagnosis.EmptyBatch)
+	case !x.version.HasBatches():
+		return m, nil, broke(diagnosis.Batch)
+	}
+	strictjson.Elements(text, func(element []byte) bool {
+		one := parse(element, x.pending)
+		var reply []byte
+		switch one.class {
+		case noise:
+			f = broke(diagnosis.NotVersion2)
+		case batch:
+			f = broke(diagnosis.Batch)
+		default:
+			reply, f = x.judge(one)
+		}
+		if reply != nil {
+			replies = append(replies, reply)
+		}
+		if one.class == response {
+			m = one
+		}
+		return f == nil
+	})
+	return m, replies, f
+}
+
+// judge takes one message and returns the reply that it wants, if any.
+func (x *exchange) judge(m message) (reply []byte, _ *Fault) {
 	switch m.class {
 	case malformed:
-		return m, nil, fault(diagnosis.MessageMalformed)
+		return nil, broke(m.broken)
 	case tooDeep:
-		return m, nil, fault(diagnosis.FrameLimit)
+		return nil, fault(diagnosis.FrameLimit)
 	case response:
 		x.pending = 0
 	case request:
 		x.requests++
-		reply, err := x.answer(m)
-		return m, reply, err
+		if x.version.Stateless() {
+			return nil, fault(diagnosis.ServerRequest)
+		}
+		return x.answer(m)
 	}
-	return m, nil, nil
+	return nil, nil
 }
 
 // answer makes the reply to a request of the server (CONTRACT.md section
@@ -190,122 +265,118 @@ func (x *exchange) answer(m message) ([]byte, *Fault) {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,%s}`, m.id, body), nil
 }
 
-// Initialized is what the answer to initialize says, as far as discovery
-// needs it.
-type Initialized struct {
-	HasTools     bool    // the tools capability is declared
-	Instructions *string // nil when absent
-}
-
-// readInitialized judges the initialize result (CONTRACT.md section 4.3).
-func readInitialized(m message) (Initialized, *Fault) {
-	if m.err != nil {
-		return Initialized{}, initializeRefused(m.err)
-	}
-	var out Initialized
-	var version, capabilities, instructions []byte
-	if !strictjson.Members(m.result, func(name string, value []byte) bool {
+// readHello judges what the answers to initialize and server/discover have in
+// common (CONTRACT.md section 4.3): capabilities and instructions.
+func readHello(result []byte) (Hello, bool) {
+	var hello Hello
+	var capabilities, instructions []byte
+	strictjson.Members(result, func(name string, value []byte) bool {
 		switch name {
-		case "protocolVersion":
-			version = value
 		case "capabilities":
 			capabilities = value
 		case "instructions":
 			instructions = value
 		}
 		return true
-	}) {
-		return out, fault(diagnosis.InitializeError)
-	}
-	switch {
-	case version == nil:
-		return out, fault(diagnosis.InitializeError)
-	case !strictjson.IsString(version):
-		return out, fault(diagnosis.ProtocolVersion)
-	case strictjson.Decoded(version) != Version:
-		return out, otherVersion(strictjson.Decoded(version))
-	case !strictjson.IsObject(capabilities) || instructions != nil && !strictjson.IsString(instructions):
-		return out, fault(diagnosis.InitializeError)
-	}
-	wrong := false
+	})
+	ok := strictjson.IsObject(capabilities) && (instructions == nil || strictjson.IsString(instructions))
 	strictjson.Members(capabilities, func(name string, value []byte) bool {
 		if name == "tools" {
-			out.HasTools = true
-			wrong = !strictjson.IsObject(value)
+			hello.HasTools = true
+			ok = ok && strictjson.IsObject(value)
 		}
 		return true
 	})
-	if wrong {
-		return out, fault(diagnosis.InitializeError)
+	if !ok {
+		return Hello{}, false
 	}
 	if instructions != nil {
 		text := strings.ToValidUTF8(strictjson.Decoded(instructions), "\uFFFD")
-		out.Instructions = &text
+		hello.Instructions = &text
 	}
-	return out, nil
+	return hello, true
+}
+
+// rpcError is a JSON-RPC error as far as it is looked at (JSON-RPC 2.0 section
+// 5.1). Its words go no further.
+type rpcError struct {
+	code    int64 // diagnosis.NoCode where it is no integer
+	message string
+	named   []string // the dates of data.supported, at most maxNamed
+	lists   bool     // data.supported is an array
+}
+
+// maxNamed is how many versions that a server names are looked at; far fewer
+// exist.
+const maxNamed = 64
+
+// The errors of MCP 2026-07-28, and JSON-RPC's own for a method that is not
+// there.
+const (
+	methodNotFound     = -32601
+	headerMismatch     = -32020
+	capabilityRequired = -32021
+	unsupportedVersion = -32022
+)
+
+func readError(err []byte) rpcError {
+	e := rpcError{code: diagnosis.NoCode}
+	strictjson.Members(err, func(name string, value []byte) bool {
+		switch name {
+		case "code":
+			if code, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+				e.code = code
+			}
+		case "message":
+			if strictjson.IsString(value) {
+				e.message = strings.ToLower(strictjson.Decoded(value))
+			}
+		case "data":
+			strictjson.Members(value, func(name string, value []byte) bool {
+				if name == "supported" {
+					e.lists = value[0] == '['
+					e.named = dates(value)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return e
+}
+
+// detail is what may be said of the error.
+func (e rpcError) detail() diagnosis.Detail {
+	d := diagnosis.Detail{ErrorAnswer: true, RPCCode: e.code}
+	copy(d.Versions[:], e.named)
+	return d
 }
 
 // datePattern is how the protocol writes its versions; they sort as text.
 var datePattern = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
 
-func otherVersion(version string) *Fault {
-	f := fault(diagnosis.ProtocolVersion)
-	if datePattern.MatchString(version) {
-		f.When = diagnosis.NewerVersion
-		if version < Version {
-			f.When = diagnosis.OlderVersion
-		}
-	}
-	return f
-}
-
-// JSON-RPC error codes that say that initialize, or its version, is not
-// spoken.
-const (
-	codeMethodNotFound     = "-32601" // JSON-RPC 2.0 section 5.1; a server of 2026-07-28 has no initialize
-	codeUnsupportedVersion = "-32022" // MCP 2026-07-28, UnsupportedProtocolVersionError
-)
-
-// initializeRefused tells an error that says "not this version" from any
-// other. MCP 2025-06-18, lifecycle, answers an unsupported version with
-// data.supported; SDKs also say it in words. The words go no further.
-func initializeRefused(err []byte) *Fault {
-	var code, data []byte
-	message := ""
-	strictjson.Members(err, func(name string, value []byte) bool {
-		switch name {
-		case "code":
-			code = value
-		case "message":
-			if strictjson.IsString(value) {
-				message = strings.ToLower(strictjson.Decoded(value))
+// dates returns the dates in an array of strings, each once.
+func dates(array []byte) (dates []string) {
+	strictjson.Elements(array, func(element []byte) bool {
+		if strictjson.IsString(element) && len(element) < 64 {
+			if date := strictjson.Decoded(element); datePattern.MatchString(date) && !slices.Contains(dates, date) {
+				dates = append(dates, date)
 			}
-		case "data":
-			data = value
 		}
-		return true
+		return len(dates) < maxNamed
 	})
-	switch {
-	case string(code) == codeMethodNotFound || string(code) == codeUnsupportedVersion:
-		return &Fault{Code: diagnosis.ProtocolVersion, When: diagnosis.LaterVersion}
-	case hasSupported(data) || unsupportedInWords(message):
-		return fault(diagnosis.ProtocolVersion)
+	return dates
+}
+
+// newest returns the newest named version that we speak and that was not the
+// one asked for; empty where there is none.
+func newest(named []string, asked protocol.Version) (best protocol.Version) {
+	for _, date := range named {
+		if v, ok := protocol.Parse(date); ok && v != asked && v > best {
+			best = v
+		}
 	}
-	return fault(diagnosis.InitializeError)
-}
-
-func hasSupported(data []byte) bool {
-	found := false
-	strictjson.Members(data, func(name string, value []byte) bool {
-		found = found || name == "supported" && value[0] == '['
-		return true
-	})
-	return found
-}
-
-func unsupportedInWords(message string) bool {
-	return (strings.Contains(message, "protocol version") || strings.Contains(message, "protocolversion")) &&
-		(strings.Contains(message, "unsupported") || strings.Contains(message, "not supported"))
+	return best
 }
 
 // Cursor is a page's nextCursor. It never leaves discovery.
@@ -314,57 +385,81 @@ type Cursor struct {
 	Sum   [32]byte // of what it stands for, to know it again in little memory
 }
 
-// readPage judges a tools/list answer. It calls tool with each name in order,
+// Tool is one entry of the catalog. Entry is its JSON and valid during the
+// call that it is given to.
+type Tool struct {
+	Name  name.Name
+	Entry []byte
+	Index int // in the page, from 1
+}
+
+// readPage judges a tools/list answer. It calls tool with each entry in order,
 // which may end the reading with a fault of its own.
-func readPage(m message, tool func(name string) *Fault) (*Cursor, *Fault) {
-	var tools, cursor []byte
-	strictjson.Members(m.result, func(name string, value []byte) bool {
-		switch name {
-		case "tools":
-			tools = value
-		case "nextCursor":
-			cursor = value
-		}
-		return true
-	})
-	var failed *Fault
+func (s *Session) readPage(m message, tool func(Tool) *Fault) (*Cursor, *Fault) {
+	tools, cursor, failed := s.era.page(m)
+	if failed != nil {
+		return nil, failed
+	}
+	index := 0
 	if !strictjson.Elements(tools, func(entry []byte) bool {
-		name, ok := readEntry(entry)
-		if !ok {
-			failed = fault(diagnosis.EntryMalformed)
+		index++
+		t, part := readEntry(entry)
+		if part != "" {
+			failed = &Fault{Code: diagnosis.EntryMalformed, Detail: diagnosis.Detail{Entry: index, Part: part}}
 		} else {
-			failed = tool(name)
+			t.Index = index
+			failed = tool(t)
 		}
 		return failed == nil
 	}) {
 		return nil, fault(diagnosis.CatalogError)
 	}
-	if failed != nil {
+	if failed != nil || cursor == nil {
 		return nil, failed
-	}
-	if cursor == nil {
-		return nil, nil
-	}
-	if !strictjson.IsString(cursor) || len(cursor) == 2 {
-		return nil, fault(diagnosis.CursorMalformed)
 	}
 	return &Cursor{token: string(cursor), Sum: sha256.Sum256([]byte(strictjson.Decoded(cursor)))}, nil
 }
 
-func readEntry(entry []byte) (name string, ok bool) {
-	hasSchema := false
-	object := strictjson.Members(entry, func(key string, value []byte) bool {
+// readEntry returns an entry's tool, or the part of it that is wrong.
+func readEntry(entry []byte) (Tool, diagnosis.Part) {
+	t := Tool{Entry: entry}
+	named, hasSchema := false, false
+	switch object := strictjson.Members(entry, func(key string, value []byte) bool {
 		switch key {
 		case "name":
-			if ok = strictjson.IsString(value); ok {
-				name = strictjson.Decoded(value)
+			if strictjson.IsString(value) {
+				t.Name, named = name.Parse(strictjson.Decoded(value))
 			}
 		case "inputSchema":
 			hasSchema = strictjson.IsObject(value)
 		}
 		return true
+	}); {
+	case !object:
+		return Tool{}, diagnosis.NoObject
+	case !named:
+		return Tool{}, diagnosis.EntryName
+	case !hasSchema:
+		return Tool{}, diagnosis.InputSchema
+	}
+	return t, ""
+}
+
+// pageMembers returns the members of a page that are judged, nil where there
+// is none.
+func pageMembers(result []byte) (tools, cursor, resultType []byte) {
+	strictjson.Members(result, func(name string, value []byte) bool {
+		switch name {
+		case "tools":
+			tools = value
+		case "nextCursor":
+			cursor = value
+		case "resultType":
+			resultType = value
+		}
+		return true
 	})
-	return name, object && ok && hasSchema
+	return tools, cursor, resultType
 }
 
 func isBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }

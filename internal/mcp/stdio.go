@@ -35,9 +35,9 @@ func OpenStdio(command proc.Command, client Client) (*Session, *Fault) {
 	if err != nil {
 		stdin.Close()
 		stdout.Close()
-		return nil, fault(diagnosis.SpawnFailed)
+		return nil, &Fault{Code: diagnosis.SpawnFailed, Detail: StartDetail(err)}
 	}
-	x := &exchange{rootsDeclared: client.DeclaresRoots}
+	x := newExchange(client)
 	t := &stdio{
 		exchange: x,
 		process:  process,
@@ -49,7 +49,7 @@ func OpenStdio(command proc.Command, client Client) (*Session, *Fault) {
 		closed:   make(chan struct{}),
 	}
 	go t.read()
-	return &Session{transport: t, exchange: x, client: client}, nil
+	return newSession(t, x, client), nil
 }
 
 type stdio struct {
@@ -187,13 +187,15 @@ func (t *stdio) handle(ctx context.Context, until <-chan time.Time) (m message, 
 	if err != nil || !ok {
 		return message{}, ok, err
 	}
-	m, reply, err := t.take(text)
+	m, replies, err := t.take(text)
 	if err == nil && m.class == noise && !isBlank(text) {
 		t.noiseLines++
 		t.brokenLines = t.brokenLines || looksBroken(text)
 	}
-	if err == nil && reply != nil {
-		err = t.write(ctx, reply)
+	for _, reply := range replies {
+		if err == nil {
+			err = t.write(ctx, reply)
+		}
 	}
 	return m, true, err
 }
@@ -211,9 +213,18 @@ func (t *stdio) call(ctx context.Context, request []byte) (message, *Fault) {
 	for {
 		m, _, err := t.handle(ctx, nil)
 		if err != nil || m.class == response {
-			return m, err
+			return m, t.ending(err)
 		}
 	}
+}
+
+// ending adds how the command ended where that is why nothing came.
+func (t *stdio) ending(f *Fault) *Fault {
+	if f != nil && f.Code == diagnosis.TransportClosed {
+		f.Detail = EndDetail(t.process)
+		f.Detail.Noise = t.noiseLines
+	}
+	return f
 }
 
 func (t *stdio) notify(ctx context.Context, notification []byte) *Fault {
@@ -228,7 +239,7 @@ func (t *stdio) idle(ctx context.Context, d time.Duration) *Fault {
 	defer until.Stop()
 	for {
 		if _, ok, err := t.handle(ctx, until.C); err != nil || !ok {
-			return err
+			return t.ending(err)
 		}
 	}
 }

@@ -39,6 +39,10 @@ type User struct{ UID, GID int }
 // and the interpreter that its first line names is not.
 var ErrNoInterpreter = errors.New("no such interpreter")
 
+// ErrNoDirectory is in the chain of Start's error where the folder that the
+// command is to start in is not there.
+var ErrNoDirectory = errors.New("no such directory")
+
 // started holds the commands that a Process waits for.
 var started = struct {
 	sync.Mutex
@@ -57,6 +61,9 @@ type Process struct {
 // shown, since it holds the command's words; in its chain are the system's
 // error (syscall.Errno), or ErrNoInterpreter.
 func Start(c Command, stdin, stdout *os.File) (*Process, error) {
+	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
+		return nil, ErrNoDirectory
+	}
 	var err error = &os.PathError{Op: "exec", Path: c.Args[0], Err: syscall.ENOENT}
 	for _, path := range c.candidates() {
 		p, failed := c.start(path, stdin, stdout)

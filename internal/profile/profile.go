@@ -16,17 +16,18 @@ const (
 	All         Profile = "all"
 )
 
-// table has one row a profile, in report order, with the exact JSON of
-// initialize.params.capabilities (MCP 2025-06-18, client capabilities).
+// table has one row a profile, in report order, with the exact JSON of the
+// capabilities that it declares (CONTRACT.md sections 4.1 and 4.8).
 var table = []struct {
-	profile      Profile
-	capabilities string
+	profile    Profile
+	initialize string // up to 2025-11-25: initialize.params.capabilities
+	stateless  string // 2026-07-28, where roots has no listChanged: _meta of every request
 }{
-	{None, `{}`},
-	{Roots, `{"roots":{"listChanged":false}}`},
-	{Sampling, `{"sampling":{}}`},
-	{Elicitation, `{"elicitation":{}}`},
-	{All, `{"roots":{"listChanged":false},"sampling":{},"elicitation":{}}`},
+	{None, `{}`, `{}`},
+	{Roots, `{"roots":{"listChanged":false}}`, `{"roots":{}}`},
+	{Sampling, `{"sampling":{}}`, `{"sampling":{}}`},
+	{Elicitation, `{"elicitation":{}}`, `{"elicitation":{}}`},
+	{All, `{"roots":{"listChanged":false},"sampling":{},"elicitation":{}}`, `{"roots":{},"sampling":{},"elicitation":{}}`},
 }
 
 // Every returns the five profiles in report order.
@@ -48,11 +49,16 @@ func Parse(name string) (Profile, bool) {
 	return "", false
 }
 
-// Capabilities returns the JSON object that the profile declares.
-func (p Profile) Capabilities() string {
+// Capabilities returns the JSON object that the profile declares, in a
+// stateless protocol version or in one with initialize.
+func (p Profile) Capabilities(stateless bool) string {
 	for _, row := range table {
-		if row.profile == p {
-			return row.capabilities
+		switch {
+		case row.profile != p:
+		case stateless:
+			return row.stateless
+		default:
+			return row.initialize
 		}
 	}
 	return ""
