@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -312,6 +313,16 @@ func TestBrokenStreams(t *testing.T) {
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
+	// What the Go runtime makes of a descriptor that the caller closed.
+	closed := func(t *testing.T) *os.File {
+		t.Helper()
+		f, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
 	for _, row := range []struct {
 		name           string
 		stdout, stderr func(*testing.T) *os.File
@@ -326,6 +337,7 @@ func TestBrokenStreams(t *testing.T) {
 		{name: "stderr", stderr: broken, kind: "ignores-everything", way: "success", exit: 0},
 		{name: "stderr, fault", stderr: broken, kind: "ignores-everything", way: "malformed", exit: 3},
 		{name: "both, fault", stdout: broken, stderr: broken, kind: "leaves-a-daemon", way: "malformed", exit: 3},
+		{name: "stdout, closed", stdout: closed, kind: "ignores-everything", way: "success", exit: 3},
 		{name: "both", stdout: broken, stderr: full, kind: "leaves-a-daemon", way: "success", exit: 3},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -349,6 +361,23 @@ func TestBrokenStreams(t *testing.T) {
 			}
 		})
 	}
+	t.Run("closed by a shell", func(t *testing.T) {
+		t.Parallel()
+		words := `mcpeval guidance --server x --settle-ms 0 --profile all --format json -- mcp-server gated `
+		for redirection, exit := range map[string]int{">&-": 3, ">/dev/null": 0, ">/dev/null 2>&1 </dev/null": 0} {
+			shell := exec.Command("sh", "-c", words+redirection)
+			shell.Env = append(os.Environ(), scratchVar+"="+t.TempDir())
+			err := shell.Run()
+			var ended *exec.ExitError
+			if status := 0; errors.As(err, &ended) {
+				if status = ended.ExitCode(); status != exit {
+					t.Errorf("%s: exit status %d, not %d", redirection, status, exit)
+				}
+			} else if exit != 0 || err != nil {
+				t.Errorf("%s: %v, not exit status %d", redirection, err, exit)
+			}
+		}
+	})
 	for _, args := range [][]string{{"schema", "guidance"}, {"demo", "--settle-ms", "0"}} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()

@@ -116,14 +116,9 @@ var attacks = map[string]func(file, folder, run string) error{
 		return errors.Join(os.MkdirAll(filepath.Join(me.HomeDir, ".npm"), 0o777), os.MkdirAll(".cache", 0o777), os.WriteFile(".cache/db", nil, 0o666),
 			exec.Command("git", "status").Run())
 	},
-	"chain":          func(_, _, run string) error { return leave(run, "c() { echo >>beat; (c) & exit; }; c") },
-	"chain, at once": func(_, _, run string) error { return leave(run, "c() { (c) & exit; }; c") },
-	"chain, apart": func(_, _, run string) error {
-		return leave(run, `exec perl -MPOSIX -e '$SIG{HUP}="IGNORE"; while (1) { fork and exit; setsid }'`)
-	},
-	"several, apart": func(_, _, run string) error {
-		return leave(run, `exec perl -MPOSIX -e 'for (1..4) { fork }; while (1) { fork and exit; setsid }'`)
-	},
+	"chain":         func(_, _, run string) error { return leave(run, "c() { echo >>beat; (c) & exit; }; c") },
+	"chains":        func(_, _, run string) error { return leave(run, chains(`{}`)) },
+	"chains, apart": func(_, _, run string) error { return leave(run, chains(`setsid`)) },
 	"writes on": func(_, _, run string) error {
 		return leave(run, `while :; do echo c4n4ry >`+run+`/workspace/mcpeval-guidance.json; done`)
 	},
@@ -132,6 +127,12 @@ var attacks = map[string]func(file, folder, run string) error{
 	"report is a link": func(_, _, run string) error {
 		return os.Symlink(filepath.Join(run, "scratch/mine"), "mcpeval-guidance.json")
 	},
+}
+
+// chains are four chains of processes that fork and end; each process takes a
+// step before.
+func chains(step string) string {
+	return `exec perl -MPOSIX -e '$SIG{HUP}="IGNORE"; for (1..3) { fork or last } for (my $n = 0;; $n++) { fork and exit; ` + step + `; if ($n % 10 == 0) { open F, ">>", "beat"; print F "x"; close F } }'`
 }
 
 // leave starts a script that leaves the server's process group.
@@ -291,9 +292,8 @@ func TestAttacks(t *testing.T) {
 		{attack: "descriptor", image: 0, rootImage: 0, host: 0},
 		{attack: "lives", image: 0, rootImage: 0, host: 0, harmless: true},
 		{attack: "chain", image: 0, rootImage: 0, host: 0, harmless: true},
-		{attack: "chain, at once", image: 0, rootImage: 0, host: 0, harmless: true},
-		{attack: "chain, apart", image: 0, rootImage: 0, host: 0, harmless: true},
-		{attack: "several, apart", image: 0, rootImage: 0, host: 0, harmless: true},
+		{attack: "chains", image: 0, rootImage: 0, host: 0, harmless: true},
+		{attack: "chains, apart", image: 0, rootImage: 0, host: 0, harmless: true},
 		{attack: "writes on", image: 0, rootImage: 0, host: 0, harmless: true},
 		{attack: "report is folder", image: 3, rootImage: 3, host: 3, harmless: true},
 		{attack: "report is a pipe", image: 0, rootImage: 0, host: 0, harmless: true},
@@ -307,6 +307,7 @@ func TestAttacks(t *testing.T) {
 				t.Parallel()
 				s, run := newStranger(t, where)
 				s.set("server-command", fmt.Sprintf("mcp-server attacks %q %q %q %q", row.attack, s.file("env"), s.files, run))
+				s.set("settle-ms", "200") // what is left behind takes its time to begin
 				before := trees(run)
 				r := s.run()
 				r.ends(t, exit)
@@ -341,7 +342,7 @@ func TestAttacks(t *testing.T) {
 					belongsToOwner(t, s.workspace)
 				}
 				if where == host {
-					isQuiet(t, run)
+					isQuiet(t, run, strings.HasPrefix(row.attack, "chain"))
 				}
 			})
 		}
@@ -382,7 +383,7 @@ func belongsToOwner(t *testing.T, workspace string) {
 
 // isQuiet: a chain of processes is rarely there when one looks, so the process
 // table is looked at often.
-func isQuiet(t *testing.T, run string) {
+func isQuiet(t *testing.T, run string, chained bool) {
 	t.Helper()
 	beat := func() int64 {
 		info, err := os.Stat(filepath.Join(run, "scratch/beat"))
@@ -392,6 +393,9 @@ func isQuiet(t *testing.T, run string) {
 		return info.Size()
 	}
 	before := beat()
+	if before == 0 && chained {
+		t.Error("there was no chain")
+	}
 	for range 50 {
 		for _, left := range survivors(filepath.Join(run, "scratch")) {
 			t.Errorf("still running: %s", left)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +17,8 @@ const (
 	// A chain of processes that fork and end is never there when one looks: a
 	// sweep is done when so many looks in a row have found nothing.
 	quietPasses = 3
+	newest      = 8 // processes of one look whose group is looked up too
+	sweepGrace  = 4 * time.Second
 	passPause   = 500 * time.Microsecond
 	reapPause   = 50 * time.Millisecond // from one look for ended orphans to the next
 )
@@ -99,10 +102,10 @@ func (f *family) reapOrphans() {
 
 func (f *family) sweep() (left int) {
 	defer f.liftLimits()
-	deadline := time.Now().Add(killGrace)
+	deadline := time.Now().Add(sweepGrace)
 	for quiet := 0; quiet < quietPasses; {
 		if time.Now().After(deadline) {
-			return len(f.descendants())
+			return max(1, len(f.descendants())) // one may be there without being seen
 		}
 		if os.Getpid() == 1 {
 			// At once, so that none can start another meanwhile.
@@ -136,23 +139,32 @@ func (f *family) liftLimits() {
 	}
 }
 
-// end kills processes, each with its whole group: of a chain of processes that
-// fork and end, the one that is seen has ended already, but its group is that
-// of the living one. What has ended and came to us is waited for.
+// end kills processes and waits for those that came to us. Of a chain of
+// processes that fork and end, what is seen has mostly ended already: the
+// newest are killed first, and with each the groups that the living one is in.
 func (f *family) end(pids []int) (found, reaped int) {
-	for _, pid := range pids {
+	for i, pid := range slices.Backward(pids) {
 		if f.before[pid] {
 			continue
 		}
 		found++
 		// Nothing that came after Adopt shares our own group: a Process begins
 		// a session, which its descendants cannot go back from.
+		syscall.Kill(-pid, syscall.SIGKILL)
+		syscall.Kill(pid, syscall.SIGKILL)
+		if len(pids)-i > newest {
+			continue
+		}
 		if s, ok := readStat(pid); ok && s.group > 1 && !f.groups[s.group] {
 			syscall.Kill(-s.group, syscall.SIGKILL)
 		}
-		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for _, pid := range pids {
 		// Fails for one that is not our own child: it comes to us, or its
 		// parent does, in a later pass.
+		if f.before[pid] {
+			continue
+		}
 		if ended, _ := syscall.Wait4(pid, nil, syscall.WNOHANG, nil); ended == pid {
 			reaped++
 		}
