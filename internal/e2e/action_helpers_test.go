@@ -179,6 +179,7 @@ type step struct {
 	stdout    *os.File
 	scratch   string
 	container bool
+	namespace bool
 	inherited []*os.File
 }
 
@@ -229,7 +230,7 @@ func (s *step) environ() []string {
 
 func (s *step) start() *running {
 	s.t.Helper()
-	return invocation{args: []string{"action"}, env: s.environ(), dir: s.workspace, stdout: s.stdout, scratch: s.scratch, container: s.container, inherited: s.inherited}.start(s.t)
+	return invocation{args: []string{"action"}, env: s.environ(), dir: s.workspace, stdout: s.stdout, scratch: s.scratch, container: s.container, namespace: s.namespace, inherited: s.inherited}.start(s.t)
 }
 
 func (s *step) run() stepResult {

@@ -43,6 +43,7 @@ type invocation struct {
 	stderr    *os.File      // instead of collecting it
 	dir       string        // where it runs; here without it
 	container bool          // as process 1 of a container
+	namespace bool          // with it, in a user namespace that has root alone
 	inherited []*os.File    // descriptors from 3 up
 	scratch   string        // the run's folder; a new one without it
 }
@@ -108,6 +109,12 @@ func (in invocation) start(t *testing.T) *running {
 	r.cmd.ExtraFiles = in.inherited
 	if in.container {
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+		if in.namespace {
+			r.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+			r.cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{Size: 1}}
+			r.cmd.SysProcAttr.GidMappings = r.cmd.SysProcAttr.UidMappings
+			r.cmd.SysProcAttr.GidMappingsEnableSetgroups = true
+		}
 	}
 	r.cmd.WaitDelay = time.Second
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr

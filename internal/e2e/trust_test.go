@@ -174,7 +174,11 @@ func inAContainer() {
 	if err == nil {
 		var socket net.Listener
 		if socket, err = net.Listen("unix", "/run/docker.sock"); err == nil {
-			err = errors.Join(os.Chmod("/run/docker.sock", 0o660), os.Chown("/run/docker.sock", 0, ownerID))
+			err = os.Chown("/run/docker.sock", 0, ownerID)
+			if errors.Is(err, syscall.EINVAL) { // a user namespace without that group
+				err = nil
+			}
+			err = errors.Join(err, os.Chmod("/run/docker.sock", 0o660))
 			file, _ := socket.(*net.UnixListener).File()
 			file.Close()
 		}
@@ -442,5 +446,30 @@ func TestSignals(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOwnerWithoutName: in a user namespace that does not have the workspace's
+// owner, the server runs as root, which is said, and the report stays (case 29).
+func TestOwnerWithoutName(t *testing.T) {
+	t.Parallel()
+	if needsRoot(t) {
+		return
+	}
+	s, run := newStranger(t, image, "gated")
+	for _, path := range []string{s.workspace, s.files} {
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(s.files + "/*")
+	for _, path := range append(files, filepath.Join(run, "temp")) {
+		os.Chown(path, 0, 0)
+	}
+	s.namespace = true
+	r := s.run()
+	r.ends(t, 0)
+	if !strings.Contains(r.stdout, "so the server runs as root") || len(r.annotations("notice")) != 1 || r.report == "" || r.outputs["report"] == "" {
+		t.Errorf("log:\n%s\noutputs %v", r.stdout, r.outputs)
 	}
 }
