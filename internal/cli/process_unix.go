@@ -34,14 +34,18 @@ func endingSignals() []os.Signal {
 }
 
 // stdoutClosed reports whether our caller closed stdout. The Go runtime puts
-// the null device in its place, for reading and writing; who wants no output
-// redirects it there for writing alone.
-func stdoutClosed() bool {
-	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
-	if err != nil {
-		return true
+// the null device in its place, for reading and writing. A shell's redirection
+// opens it for writing alone, and a daemon has it as stderr too.
+func stdoutClosed() bool { return isNullDevice(os.Stdout) && !isNullDevice(os.Stderr) }
+
+// isNullDevice reports whether a stream is the null device, open for reading
+// and writing.
+func isNullDevice(stream *os.File) bool {
+	flags, err := unix.FcntlInt(stream.Fd(), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+		return false
 	}
-	out, outErr := os.Stdout.Stat()
+	info, err := stream.Stat()
 	null, nullErr := os.Stat(os.DevNull)
-	return flags&unix.O_ACCMODE == unix.O_RDWR && outErr == nil && nullErr == nil && os.SameFile(out, null)
+	return err == nil && nullErr == nil && os.SameFile(info, null)
 }

@@ -364,7 +364,7 @@ func TestBrokenStreams(t *testing.T) {
 	t.Run("closed by a shell", func(t *testing.T) {
 		t.Parallel()
 		words := `mcpeval guidance --server x --settle-ms 0 --profile all --format json -- mcp-server gated `
-		for redirection, exit := range map[string]int{">&-": 3, ">/dev/null": 0, ">/dev/null 2>&1 </dev/null": 0} {
+		for redirection, exit := range map[string]int{">&-": 3, ">/dev/null": 0, ">/dev/null 2>&1 </dev/null": 0, "0<>/dev/null >&0 2>&0": 0} {
 			shell := exec.Command("sh", "-c", words+redirection)
 			shell.Env = append(os.Environ(), scratchVar+"="+t.TempDir())
 			err := shell.Run()

@@ -67,11 +67,17 @@ func (u *User) start(start func() error) error {
 
 // onThread runs f on a thread that ends with it, and with what f gave up: a
 // goroutine that ends locked takes its thread along, and the runtime starts no
-// thread from a locked one.
+// thread from a locked one. The main thread does not end, and the system judges
+// by it who may signal us: it is held back meanwhile.
 func onThread(f func() error) error {
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			done <- onThread(f)
+			return
+		}
 		done <- f()
 	}()
 	err := <-done
