@@ -35,7 +35,7 @@ func (a *Action) Stranger() *proc.User {
 			user.GID = other
 		}
 	}
-	err := user.Possible()
+	err := user.Possible(a.workspace.Path)
 	home := ""
 	if err == nil {
 		home, err = newHome(user)

@@ -65,6 +65,19 @@ var attacks = map[string]func(file, folder, run string) error{
 	"another folder": func(_, folder, _ string) error {
 		return errors.Join(os.Rename(folder, folder+"-moved"), os.Mkdir(folder, 0o777))
 	},
+	"former home": func(_, _, run string) error {
+		return os.WriteFile(filepath.Join(run, "temp/home/.gitconfig"), []byte("[core]\n"), 0o666)
+	},
+	"event": func(_, _, run string) error {
+		event := filepath.Join(run, "temp/workflow/event.json")
+		if _, err := os.ReadFile(event); err != nil {
+			return nil // it may be read
+		}
+		if err := os.Rename(event, event+"-moved"); err == nil {
+			return nil
+		}
+		return os.WriteFile(event, []byte("{}"), 0o666)
+	},
 	"limit": func(_, _, _ string) error {
 		return unix.Prlimit(os.Getppid(), unix.RLIMIT_FSIZE, &unix.Rlimit{Max: unix.RLIM_INFINITY}, nil)
 	},
@@ -208,6 +221,7 @@ func newStranger(t *testing.T, where place, words ...string) (s *step, run strin
 	}
 	s.put(filepath.Join(s.workspace, "README.md"), "# Server\n")
 	s.put(filepath.Join(run, "temp/home/.gitconfig"), "")
+	s.put(filepath.Join(run, "temp/workflow/event.json"), "{}")
 	s.put(filepath.Join(run, "secret"), "")
 	s.put(filepath.Join(run, "passwd"), "root:x:0:0:root:/root:/bin/sh\n")
 	s.put(filepath.Join(run, "group"), "root:x:0:\n")
@@ -230,7 +244,7 @@ func newStranger(t *testing.T, where place, words ...string) (s *step, run strin
 	}
 	s.set("server-command", strings.Join(append([]string{"mcp-server"}, words...), " "), "profiles", "none")
 	s.env = []string{
-		"STRANGER_RUN=" + run, "TMPDIR=" + filepath.Join(run, "tmp"), "RUNNER_TEMP=" + filepath.Join(run, "temp"), "HOME=" + filepath.Join(run, "temp/home"),
+		"STRANGER_RUN=" + run, "TMPDIR=" + filepath.Join(run, "tmp"), "RUNNER_TEMP=" + filepath.Join(run, "temp"), "GITHUB_EVENT_PATH=" + filepath.Join(run, "temp/workflow/event.json"), "HOME=" + filepath.Join(run, "temp/home"),
 		"PATH=" + filepath.Join(run, "bin") + ":" + os.Getenv("PATH"),
 	}
 	if where == host {
@@ -287,6 +301,8 @@ func TestAttacks(t *testing.T) {
 		{attack: "pipe", image: 0, rootImage: tampered, host: tampered},
 		{attack: "folder", image: 0, rootImage: tampered, host: tampered},
 		{attack: "another folder", image: 0, rootImage: tampered, host: tampered},
+		{attack: "former home", image: 0, rootImage: unseen, host: unseen},
+		{attack: "event", image: 0, rootImage: unseen, host: unseen},
 		{attack: "limit", image: 0, rootImage: 0, host: 0},               // lifted
 		{attack: "limit for good", image: 0, rootImage: 3, host: unseen}, // nothing can be written
 		{attack: "program", image: 0, rootImage: 0, host: 0},

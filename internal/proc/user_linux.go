@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Possible reports why a command cannot be started as the user: we are not
-// root, or the user is none of this user namespace. It tries on a thread of
-// its own.
-func (u *User) Possible() error {
+// Possible reports why a command cannot be started as the user in a folder: we
+// are not root, the user is none of this user namespace, or it cannot reach the
+// folder. It tries on a thread of its own.
+func (u *User) Possible(dir string) error {
 	if err := u.valid(); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (u *User) Possible() error {
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(u.UID), uintptr(u.UID), uintptr(u.UID)); errno != 0 {
 			return errno
 		}
-		return nil
+		return unix.Access(dir, unix.X_OK)
 	})
 }
 

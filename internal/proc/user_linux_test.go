@@ -31,7 +31,7 @@ func TestMainThreadKeepsItsRights(t *testing.T) {
 	var all sync.WaitGroup
 	for range 200 {
 		all.Go(func() {
-			if err := user.Possible(); err != nil {
+			if err := user.Possible("/"); err != nil {
 				t.Error(err)
 			}
 			if err := user.start(func() error { return nil }); err != nil {

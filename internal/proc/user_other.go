@@ -5,6 +5,6 @@ package proc
 import "errors"
 
 // Possible: only Linux starts a command as another user, in the container.
-func (u *User) Possible() error { return errors.ErrUnsupported }
+func (u *User) Possible(string) error { return errors.ErrUnsupported }
 
 func (u *User) start(func() error) error { return errors.ErrUnsupported }
