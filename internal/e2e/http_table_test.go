@@ -605,7 +605,7 @@ func TestHTTPRedirectToAnotherHost(t *testing.T) {
 			if len(steps) == 3 {
 				row.stage = "tools/list"
 			}
-			row.check(t, "text")
+			row.check(t)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 )
 
 func TestLoopbackOnly(t *testing.T) {
@@ -35,7 +36,7 @@ func TestLoopbackOnly(t *testing.T) {
 		"127.0.0.1.example.com:80": false,
 		"":                         false,
 	} {
-		err := loopbackOnly(context.Background(), "tcp", address, nil)
+		err := LoopbackOnly(context.Background(), "tcp", address, nil)
 		if (err == nil) != allowed {
 			t.Errorf("%q: %v, want allowed %t", address, err, allowed)
 		}
@@ -50,9 +51,9 @@ func TestLoopbackGuard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session := OpenHTTP(Endpoint{URL: u, Loopback: true}, Client{Version: "0", Capabilities: "{}"})
+		session := OpenHTTP(Endpoint{URL: u, Loopback: true}, Client{Version: "0", Protocol: protocol.Default, Capabilities: "{}"})
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		_, f := session.Initialize(ctx)
+		_, f := session.Hello(ctx)
 		cancel()
 		session.Close()
 		if f == nil || f.Code != diagnosis.NotLoopback {
@@ -182,11 +183,11 @@ func TestNoRetry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := OpenHTTP(Endpoint{URL: u, Loopback: true}, Client{Version: "0", Capabilities: "{}"})
+	session := OpenHTTP(Endpoint{URL: u, Loopback: true}, Client{Version: "0", Protocol: protocol.Default, Capabilities: "{}"})
 	defer session.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if _, f := session.Initialize(ctx); f == nil || f.Code != diagnosis.TransportClosed {
+	if _, f := session.Hello(ctx); f == nil || f.Code != diagnosis.TransportClosed {
 		t.Errorf("%v, want %s", f, diagnosis.TransportClosed)
 	}
 	server.Close()

@@ -396,10 +396,11 @@ type Tool struct {
 // readPage judges a tools/list answer. It calls tool with each entry in order,
 // which may end the reading with a fault of its own.
 func (s *Session) readPage(m message, tool func(Tool) *Fault) (*Cursor, *Fault) {
-	tools, cursor, failed := s.era.page(m)
-	if failed != nil {
-		return nil, failed
+	tools, cursor, f := s.era.page(m)
+	if tools == nil && f != nil {
+		return nil, f
 	}
+	var failed *Fault
 	index := 0
 	if !strictjson.Elements(tools, func(entry []byte) bool {
 		index++
@@ -414,8 +415,11 @@ func (s *Session) readPage(m message, tool func(Tool) *Fault) (*Cursor, *Fault) 
 	}) {
 		return nil, fault(diagnosis.CatalogError)
 	}
-	if failed != nil || cursor == nil {
+	switch {
+	case failed != nil:
 		return nil, failed
+	case f != nil || cursor == nil:
+		return nil, f
 	}
 	return &Cursor{token: string(cursor), Sum: sha256.Sum256([]byte(strictjson.Decoded(cursor)))}, nil
 }

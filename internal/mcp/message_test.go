@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/protocol"
 	"github.com/org/mcpeval-guidance/internal/strictjson"
 )
 
 func (c class) String() string {
-	return [...]string{"noise", "malformed", "tooDeep", "response", "request", "notification"}[c]
+	return [...]string{"noise", "malformed", "tooDeep", "batch", "response", "request", "notification"}[c]
 }
 
 // parseCases are judged while our request 7 is due, except where pending says
@@ -52,11 +53,11 @@ var parseCases = []struct {
 	{"JSONRPC", `{"JSONRPC":"2.0","id":8,"result":{}}`, 0, noise},
 
 	// Batches: an array that holds a message is one, any other is noise.
-	{"batch of our answer", `[{"jsonrpc":"2.0","id":7,"result":{}}]`, 0, malformed},
-	{"batch, message last", `[1,"x",[],{},{"id":7,"jsonrpc":null}]`, 0, malformed},
-	{"batch with blanks", " [ { \"jsonrpc\" : \"2.0\" } ] ", 0, malformed},
-	{"batch of an escaped key", `[{"\u006asonrpc":"2.0"}]`, 0, malformed},
-	{"empty array", `[]`, 0, noise},
+	{"batch of our answer", `[{"jsonrpc":"2.0","id":7,"result":{}}]`, 0, batch},
+	{"batch, message last", `[1,"x",[],{},{"id":7,"jsonrpc":null}]`, 0, batch},
+	{"batch with blanks", " [ { \"jsonrpc\" : \"2.0\" } ] ", 0, batch},
+	{"batch of an escaped key", `[{"\u006asonrpc":"2.0"}]`, 0, batch},
+	{"empty array", `[]`, 0, batch},
 	{"array without a message", `[{"id":7,"result":{}},"jsonrpc"]`, 0, noise},
 	{"message deeper in arrays", `[[{"jsonrpc":"2.0"}]]`, 0, noise},
 
@@ -174,7 +175,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(text, &object) != nil {
-			if m.class != malformed {
+			if m.class != batch && m.class != tooDeep {
 				t.Fatalf("%s, but no object", m.class)
 			}
 			return
@@ -207,11 +208,47 @@ func FuzzParse(f *testing.F) {
 		}
 		// Whatever it is, judging it further does not fail.
 		if m.class == response {
-			readInitialized(m)
+			asked.readInitialized(m)
 			readPage(m, func(string) *Fault { return nil })
 		}
 		(&exchange{rootsDeclared: true, pending: pending}).take(text)
 	})
+}
+
+// Only 2025-03-26 has batches: there, elements are taken in order.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	const answer, ping = `{"jsonrpc":"2.0","id":7,"result":{}}`, `{"jsonrpc":"2.0","id":"p","method":"ping"}`
+	for _, c := range []struct {
+		version protocol.Version
+		text    string
+		class   class
+		replies int
+		rule    diagnosis.Rule
+	}{
+		{protocol.V20250326, `[` + answer + `]`, response, 0, ""},
+		{protocol.V20250326, `[` + ping + `,` + answer + `,` + ping + `]`, response, 2, ""},
+		{protocol.V20250326, `[` + ping + `]`, batch, 1, ""},
+		{protocol.V20250326, `[]`, batch, 0, diagnosis.EmptyBatch},
+		{protocol.V20250326, `[` + answer + `,` + answer + `]`, response, 0, diagnosis.WrongID},
+		{protocol.V20250326, `[` + answer + `,5]`, response, 0, diagnosis.NotVersion2},
+		{protocol.V20250326, `[[` + answer + `],` + answer + `]`, batch, 0, diagnosis.Batch},
+		{protocol.V20241105, `[` + answer + `]`, batch, 0, diagnosis.Batch},
+		{protocol.V20250618, `[` + answer + `]`, batch, 0, diagnosis.Batch},
+		{protocol.V20251125, `[` + answer + `]`, batch, 0, diagnosis.Batch},
+		{protocol.V20260728, `[` + answer + `]`, batch, 0, diagnosis.Batch},
+		{protocol.V20250618, `[]`, noise, 0, ""},
+	} {
+		x := &exchange{version: c.version, pending: 7}
+		m, replies, f := x.take([]byte(c.text))
+		rule := diagnosis.Rule("")
+		if f != nil {
+			rule = f.Detail.Rule
+		}
+		if m.class != c.class || len(replies) != c.replies || rule != c.rule {
+			t.Errorf("%s: %s: %s, %d replies, %q", c.version, c.text, m.class, len(replies), rule)
+		}
+	}
 }
 
 func TestBegin(t *testing.T) {
@@ -259,9 +296,9 @@ func TestAnswers(t *testing.T) {
 		{true, `a log`, ``},
 	} {
 		x := &exchange{rootsDeclared: c.roots, pending: 7}
-		m, reply, f := x.take([]byte(c.text))
-		if f != nil || string(reply) != c.want {
-			t.Errorf("%s: %q, %v, want %q", c.text, reply, f, c.want)
+		m, replies, f := x.take([]byte(c.text))
+		if got := string(bytes.Join(replies, nil)); f != nil || got != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.text, got, f, c.want)
 		}
 		if want := m.class == request; x.requests != map[bool]int{true: 1}[want] || x.pending != 7 {
 			t.Errorf("%s: %d requests, pending %d", c.text, x.requests, x.pending)
@@ -339,54 +376,54 @@ func TestReadInitialized(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for _, c := range []struct {
 		result string
-		want   Initialized
+		want   Hello
 		code   diagnosis.Code
 		when   diagnosis.Circumstance
 	}{
-		{`{"protocolVersion":"2025-06-18","capabilities":{}}`, Initialized{}, "", 0},
-		{`{"capabilities":{"tools":{}},"protocolVersion":"2025-06-18","serverInfo":{"name":"x","version":"1"}}`, Initialized{HasTools: true}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"logging":null}}`, Initialized{HasTools: true}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{"Tools":null,"prompts":{}}}`, Initialized{}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":""}`, Initialized{Instructions: text("")}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":"a\n\"b\" \u0060t\u0060"}`, Initialized{Instructions: text("a\n\"b\" `t`")}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":"a\ud800b"}`, Initialized{Instructions: text("a\ufffdb")}, "", 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"Instructions":1}`, Initialized{}, "", 0},
-		{`{"protocolVersion":"2025\u002d06-18","capabilities":{}}`, Initialized{}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{}}`, Hello{}, "", 0},
+		{`{"capabilities":{"tools":{}},"protocolVersion":"2025-06-18","serverInfo":{"name":"x","version":"1"}}`, Hello{HasTools: true}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"logging":null}}`, Hello{HasTools: true}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{"Tools":null,"prompts":{}}}`, Hello{}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":""}`, Hello{Instructions: text("")}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":"a\n\"b\" \u0060t\u0060"}`, Hello{Instructions: text("a\n\"b\" `t`")}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":"a\ud800b"}`, Hello{Instructions: text("a\ufffdb")}, "", 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"Instructions":1}`, Hello{}, "", 0},
+		{`{"protocolVersion":"2025\u002d06-18","capabilities":{}}`, Hello{}, "", 0},
 
-		{`null`, Initialized{}, diagnosis.InitializeError, 0},
-		{`[]`, Initialized{}, diagnosis.InitializeError, 0},
-		{`"x"`, Initialized{}, diagnosis.InitializeError, 0},
-		{`true`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"capabilities":{}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"ProtocolVersion":"2025-06-18","capabilities":{}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18"}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","Capabilities":{}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":null}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":[]}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":"{}"}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":null}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":true}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":[]}}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":null}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":["a"]}`, Initialized{}, diagnosis.InitializeError, 0},
-		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":1}`, Initialized{}, diagnosis.InitializeError, 0},
+		{`null`, Hello{}, diagnosis.InitializeError, 0},
+		{`[]`, Hello{}, diagnosis.InitializeError, 0},
+		{`"x"`, Hello{}, diagnosis.InitializeError, 0},
+		{`true`, Hello{}, diagnosis.InitializeError, 0},
+		{`{}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"capabilities":{}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"ProtocolVersion":"2025-06-18","capabilities":{}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18"}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","Capabilities":{}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":null}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":[]}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":"{}"}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":null}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":true}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{"tools":[]}}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":null}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":["a"]}`, Hello{}, diagnosis.InitializeError, 0},
+		{`{"protocolVersion":"2025-06-18","capabilities":{},"instructions":1}`, Hello{}, diagnosis.InitializeError, 0},
 
-		{`{"protocolVersion":"2024-11-05","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, diagnosis.OlderVersion},
-		{`{"protocolVersion":"2025-03-26"}`, Initialized{}, diagnosis.ProtocolVersion, diagnosis.OlderVersion},
-		{`{"protocolVersion":"2025-11-25","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, diagnosis.NewerVersion},
-		{`{"protocolVersion":"2026-07-28","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, diagnosis.NewerVersion},
-		{`{"protocolVersion":"2025-6-18","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":"","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":" 2025-06-18","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":"2025-06-18\n","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":"draft","capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":20250618,"capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
-		{`{"protocolVersion":null,"capabilities":{}}`, Initialized{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":"2024-11-05","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, diagnosis.OlderVersion},
+		{`{"protocolVersion":"2025-03-26"}`, Hello{}, diagnosis.ProtocolVersion, diagnosis.OlderVersion},
+		{`{"protocolVersion":"2025-11-25","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, diagnosis.NewerVersion},
+		{`{"protocolVersion":"2026-07-28","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, diagnosis.NewerVersion},
+		{`{"protocolVersion":"2025-6-18","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":"","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":" 2025-06-18","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":"2025-06-18\n","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":"draft","capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":20250618,"capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
+		{`{"protocolVersion":null,"capabilities":{}}`, Hello{}, diagnosis.ProtocolVersion, 0},
 	} {
 		t.Run(c.result, func(t *testing.T) {
 			t.Parallel()
-			got, f := readInitialized(answerWith(t, "result", c.result))
+			got, f := asked.readInitialized(answerWith(t, "result", c.result))
 			if c.code == "" {
 				if diff := cmp.Diff(c.want, got); f != nil || diff != "" {
 					t.Errorf("%v %s", f, diff)
@@ -426,7 +463,7 @@ func TestInitializeRefused(t *testing.T) {
 		{`"Unsupported protocol version"`, diagnosis.InitializeError, 0},
 		{`-32601`, diagnosis.InitializeError, 0},
 	} {
-		_, f := readInitialized(answerWith(t, "error", c.err))
+		_, f := asked.readInitialized(answerWith(t, "error", c.err))
 		if f == nil || f.Code != c.code || f.When != c.when {
 			t.Errorf("%s: %+v, want %s %d", c.err, f, c.code, c.when)
 		}
@@ -448,8 +485,9 @@ func TestReadPage(t *testing.T) {
 		{`{"nextCursor":"\u0061\"\n","tools":[]}`, "", `"\u0061\"\n"`, ""},
 		{`{"nextCursor":" ","tools":[]}`, "", `" "`, ""},
 		{`{"tools":[],"NextCursor":null,"cursor":5}`, "", "", ""},
-		// Whether a name is valid is judged by discovery; here it is a string.
-		{`{"tools":[{"name":"","inputSchema":{}},{"name":"\ud800","inputSchema":{}}]}`, " \xed\xa0\x80", "", ""},
+		{`{"tools":[{"name":"","inputSchema":{}}]}`, "", "", diagnosis.EntryMalformed},
+		{`{"tools":[{"name":"a b","inputSchema":{}}]}`, "", "", diagnosis.EntryMalformed},
+		{`{"tools":[{"name":"\ud800","inputSchema":{}}]}`, "", "", diagnosis.EntryMalformed},
 
 		{`null`, "", "", diagnosis.CatalogError},
 		{`[]`, "", "", diagnosis.CatalogError},
@@ -531,6 +569,15 @@ func TestCursorSum(t *testing.T) {
 			t.Errorf("%s and %s: same is %v", c.a, c.b, same)
 		}
 	}
+}
+
+// asked is the era of a session that asked for the default version.
+var asked = handshake{Client{Version: "0", Protocol: protocol.Default, Capabilities: "{}"}}
+
+// readPage reads a page of that era.
+func readPage(m message, tool func(name string) *Fault) (*Cursor, *Fault) {
+	s := &Session{era: asked}
+	return s.readPage(m, func(t Tool) *Fault { return tool(string(t.Name)) })
 }
 
 func arrays(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
