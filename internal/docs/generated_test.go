@@ -5,14 +5,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/org/mcpeval-guidance/internal/diagnosis"
+	"github.com/org/mcpeval-guidance/internal/name"
+	"github.com/org/mcpeval-guidance/internal/observe"
 	"github.com/org/mcpeval-guidance/internal/profile"
-	"github.com/org/mcpeval-guidance/internal/report"
+	"github.com/org/mcpeval-guidance/internal/protocol"
+	"github.com/org/mcpeval-guidance/internal/reference"
+	"github.com/org/mcpeval-guidance/internal/render"
+	outcome "github.com/org/mcpeval-guidance/internal/result"
 )
 
 // TestGeneratedSections compares what stands between the markers of a
@@ -86,7 +92,7 @@ func exitTable(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString("| Status | When |\n|---|---|\n")
 	rows := exitLine.FindAllStringSubmatch(mcpeval(t, 0, "guidance", "--help"), -1)
-	for i, status := range []int{report.ExitOK, report.ExitDefects, report.ExitUsage, report.ExitIncomplete} {
+	for i, status := range []int{outcome.ExitOK, outcome.ExitDefects, outcome.ExitUsage, outcome.ExitIncomplete} {
 		if len(rows) != 4 || rows[i][1] != fmt.Sprint(status) {
 			t.Fatalf("the help's exit table is %q", rows)
 		}
@@ -113,7 +119,7 @@ func exampleReport(t *testing.T) string {
 	if !strings.Contains(read(t, "docs/report.md"), "`"+command+"`") {
 		t.Errorf("docs/report.md does not name the command of its example: %s", command)
 	}
-	return "```json\n" + mcpeval(t, report.ExitDefects, strings.Fields(command)[1:]...) + "```\n"
+	return "```json\n" + mcpeval(t, outcome.ExitDefects, strings.Fields(command)[1:]...) + "```\n"
 }
 
 func exampleReportV2(t *testing.T) string {
@@ -146,23 +152,6 @@ func clientTable(*testing.T) string {
 	return out.String()
 }
 
-// circumstances says in words when a variant of an advice is given.
-var circumstances = map[diagnosis.Circumstance]string{
-	diagnosis.Noise:                            "Lines on stdout that are no messages",
-	diagnosis.BrokenLines:                      "Messages spread over lines",
-	diagnosis.InContainer:                      "In the Action's image",
-	diagnosis.InContainer | diagnosis.Loopback: "In the Action's image, with a loopback URL",
-	diagnosis.StandingStream:                   "Over HTTP, in a profile with roots",
-	diagnosis.LaterVersion:                     "Only a later version",
-	diagnosis.OlderVersion:                     "Only an older version",
-	diagnosis.NewerVersion:                     "A newer version than asked for",
-	diagnosis.Unauthorized:                     "Status 401 or 403",
-	diagnosis.NotFound:                         "Status 404 or 405",
-	diagnosis.Compressed:                       "A compressed body",
-	diagnosis.NoNewline:                        "No newline at the end",
-	diagnosis.OverHTTP:                         "Over HTTP",
-}
-
 // sentence makes a fixed text of the code a sentence of a page.
 func sentence(text string) string {
 	first, rest, _ := strings.Cut(text, " ")
@@ -184,11 +173,7 @@ func diagnoses(t *testing.T) string {
 			out.WriteString("\nMore exactly, where it is known:\n\n")
 		}
 		for _, v := range e.Variants {
-			when, ok := circumstances[v.When]
-			if !ok {
-				t.Errorf("%s has a variant whose circumstance (%d) has no words here", e.Code, v.When)
-			}
-			fmt.Fprintf(&out, "- **%s.** %s\n", when, sentence(v.Advice))
+			fmt.Fprintf(&out, "- **%s.** %s\n", v.Title, sentence(v.Advice))
 		}
 		alone := diagnosis.Diagnosis{Code: e.Code}.Advice()
 		beside := diagnosis.Diagnosis{Code: e.Code, When: diagnosis.Beside}.Advice()
@@ -203,26 +188,31 @@ func diagnoses(t *testing.T) string {
 // findings internal/e2e asserts against the server itself, and compares it
 // with the README's, where only hints are shortened.
 func TestReadmeCase(t *testing.T) {
-	r := report.New("1.0.0", "everything", 1500, []string{"echo"})
-	available := []struct {
-		tool string
-		in   []profile.Profile
-	}{
-		{"get-roots-list", []profile.Profile{profile.Roots, profile.All}},
-		{"trigger-elicitation-request", []profile.Profile{profile.Elicitation, profile.All}},
-		{"trigger-sampling-request", []profile.Profile{profile.Sampling, profile.All}},
-	}
-	yes := true
+	const text = "`echo` `get-roots-list` `trigger-elicitation-request` `trigger-sampling-request` `filler-1` `filler-2` `filler-3`"
+	read := reference.NewExtractor(reference.Want{})
+	var observations []observe.Observation
 	for i, p := range profile.Every() {
-		r.Profiles = append(r.Profiles, report.Profile{Profile: p, Tools: make([]string, []int{13, 14, 14, 14, 16}[i]), InstructionsPresent: &yes})
-		for _, a := range available {
-			if p != a.in[0] && p != a.in[1] {
-				r.Candidates = append(r.Candidates, report.Candidate(p, a.tool, a.in))
-			}
+		tools := []name.Name{"echo"}
+		if p.DeclaresRoots() {
+			tools = append(tools, "get-roots-list")
 		}
+		if p == profile.Elicitation || p == profile.All {
+			tools = append(tools, "trigger-elicitation-request")
+		}
+		if p == profile.Sampling || p == profile.All {
+			tools = append(tools, "trigger-sampling-request")
+		}
+		for k := 1; len(tools) < []int{13, 14, 14, 14, 16}[i]; k++ {
+			tools = append(tools, name.Name(fmt.Sprintf("filler-%d", k)))
+		}
+		slices.Sort(tools)
+		observations = append(observations, observe.Observation{
+			Session: observe.Session{Protocol: protocol.Default, Profile: p}, Tools: tools, HasInstructions: true,
+			Texts: &reference.Texts{Instructions: read.Text(text)},
+		})
 	}
-	r.Finish()
-	want := string(r.Text(false))
+	r := outcome.New(outcome.Info{Server: "everything", Required: []name.Name{"echo"}}, observations)
+	want := string(render.Text(r, false))
 
 	blocks, _ := fences(t, "README.md")
 	for _, b := range blocks {
@@ -230,7 +220,7 @@ func TestReadmeCase(t *testing.T) {
 		if b.language != "console" || !strings.HasPrefix(command, "$ mcpeval guidance --server everything") {
 			continue
 		}
-		hint := "  hint: " + r.Candidates[0].Hint + "\n"
+		hint := "  hint: " + r.Findings[0].Hint + "\n"
 		short := regexp.MustCompile(`  hint: (.+) \[\.\.\.\]\n`)
 		for _, m := range short.FindAllStringSubmatch(output, -1) {
 			if !strings.HasPrefix(hint, "  hint: "+m[1]) {

@@ -15,7 +15,7 @@ releases=${MCPEVAL_RELEASES:-https://github.com/org/mcpeval-guidance/releases/do
 fail() {
   echo "::error title=mcpeval could not be installed::$1"
   if [[ -n ${GITHUB_OUTPUT:-} ]]; then
-    printf '%s\n' passed=null complete=false exit-code=3 candidates=0 defects=0 report= >> "$GITHUB_OUTPUT"
+    printf '%s\n' passed=null complete=false exit-code=3 candidates=0 defects=0 report= sarif= >> "$GITHUB_OUTPUT"
   fi
   exit 3
 }
