@@ -141,7 +141,7 @@ func (v view) sessionTable(out *bytes.Buffer) {
 	add("named", "---:", discovered(func(i int, _ observe.Observation) string { return fmt.Sprint(v.Named(i)) }))
 	add("instructions", "---", func(_ int, o observe.Observation) string {
 		if o.Diagnosis != nil {
-			return "`" + incomplete + "`: " + title(*o.Diagnosis)
+			return "`" + incomplete + "`: " + o.Diagnosis.Title()
 		}
 		return yesNo(o.HasInstructions)
 	})

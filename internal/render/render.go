@@ -241,7 +241,7 @@ func Troubles(r result.Result) []Trouble {
 			continue
 		}
 		d := *o.Diagnosis
-		sentence := fmt.Sprintf("%s: %s; %s", title(d), d.Cause(), d.Advice())
+		sentence := fmt.Sprintf("%s: %s; %s", d.Title(), d.Cause(), d.Advice())
 		at, ok := index[sentence]
 		if !ok {
 			at = len(troubles)
@@ -252,9 +252,6 @@ func Troubles(r result.Result) []Trouble {
 	}
 	return troubles
 }
-
-// title is a diagnosis in a few words.
-func title(d diagnosis.Diagnosis) string { return string(d.Code) + " at " + string(d.Stage) }
 
 // Notes are remarks on sessions that deserve attention (CONTRACT.md section
 // 4.3), one sentence each, of fixed words and numbers.

@@ -82,7 +82,7 @@ func (v view) table(out *bytes.Buffer) {
 		var line string
 		switch {
 		case o.Diagnosis != nil:
-			line = fmt.Sprintf("%s %6s %6s  %s: %s", keys[i], "-", "-", incomplete, title(*o.Diagnosis))
+			line = fmt.Sprintf("%s %6s %6s  %s: %s", keys[i], "-", "-", incomplete, o.Diagnosis.Title())
 		case v.profilesOnly():
 			line = fmt.Sprintf("%s %6d %6d  %-12s  %s", keys[i], len(o.Tools), v.Named(i), yesNo(o.HasInstructions), clients(o.Session.Profile))
 		default:
