@@ -107,7 +107,9 @@ func (r *Run) Observe(ctx context.Context) ([]observe.Observation, error) {
 // sessions observes the plan.
 func (r *Run) sessions(ctx context.Context, plan []session) ([]observe.Observation, error) {
 	r.looks = make([][]look, len(plan))
-	r.round(ctx, plan)
+	if r.round(ctx, plan); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	r.markNeighbours()
 
 	// Side by side was our choice: what it may have broken is done again,
@@ -117,8 +119,9 @@ func (r *Run) sessions(ctx context.Context, plan []session) ([]observe.Observati
 			r.alone(ctx, i, s)
 		}
 	}
-	r.confirm(ctx, plan)
-
+	if r.confirm(ctx, plan); ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	observations := make([]observe.Observation, len(plan))
 	for i := range plan {
 		last := r.last(i)
@@ -127,7 +130,7 @@ func (r *Run) sessions(ctx context.Context, plan []session) ([]observe.Observati
 		}
 		observations[i] = last.Observation
 	}
-	return observations, ctx.Err()
+	return observations, nil
 }
 
 // Looks returns how many sessions were observed in all, those seen again
@@ -224,9 +227,6 @@ func (r *Run) confirm(ctx context.Context, plan []session) {
 func (r *Run) doubtful() []int {
 	observations := make([]observe.Observation, len(r.looks))
 	for i := range r.looks {
-		if len(r.looks[i]) == 0 {
-			return nil // interrupted
-		}
 		observations[i] = r.last(i).Observation
 	}
 	affected := r.Affected(observations)

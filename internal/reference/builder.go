@@ -36,7 +36,6 @@ func (b *builder) add(text string) {
 	paragraph := span{0, 0}
 	ticks := 0                     // in the paragraph so far
 	before, held := noSpan, noSpan // the lines whose words come next: the one after it must be known
-	words := b.x.want.Words || b.x.want.Unlisted
 	code := func(at int) func(start, end int) {
 		return func(start, end int) { b.code(text, at+start, at+end) }
 	}
@@ -64,12 +63,10 @@ func (b *builder) add(text string) {
 				plainCode(text[line.start:end], code(line.start))
 			}
 		}
-		if words {
-			if held != noSpan {
-				b.words(text, before, held, line)
-			}
-			before, held = held, line
+		if held != noSpan {
+			b.words(text, before, held, line)
 		}
+		before, held = held, line
 	}
 	if ticks > 1 {
 		paddedCode(text[paragraph.start:paragraph.end], code(paragraph.start))
@@ -102,12 +99,16 @@ const (
 // mix makes one hash of two.
 func mix(a, b uint64) uint64 { return (a ^ b>>29 ^ b<<35) * 0x9fb21c651e98df25 }
 
-// mention counts a mention and reports whether it is the first of its kind.
-// known is for the further ones: whether a place of it is still wanted.
-func (b *builder) mention(key uint64) (first, wanted bool) {
+// mention counts a mention and reports whether it is the first of its kind, and
+// whether a place of it is still wanted. counts says that a finding may rest on
+// it: then one that has no room is lost.
+func (b *builder) mention(key uint64, counts bool) (first, wanted bool) {
 	n := b.seen[key]
-	if n == 0 && len(b.seen) == maxMentions {
-		b.full = true
+	if n == 0 && len(b.seen) >= maxMentions {
+		b.full = b.full || counts
+		return false, false
+	}
+	if n == 0 && !counts && len(b.seen) >= maxMentions/2 {
 		return false, false
 	}
 	if n < maxPlaces {
@@ -122,7 +123,7 @@ func (b *builder) code(text string, start, end int) {
 		return
 	}
 	h := hashOf(s)
-	first, wanted := b.mention(h ^ codeSalt)
+	first, wanted := b.mention(h^codeSalt, true)
 	if first {
 		b.tool.code = append(b.tool.code, h)
 	}
@@ -132,7 +133,7 @@ func (b *builder) code(text string, start, end int) {
 }
 
 func (b *builder) word(h uint64, at int) {
-	first, wanted := b.mention(h ^ wordSalt)
+	first, wanted := b.mention(h^wordSalt, b.x.want.Words)
 	if first {
 		b.tool.Text.words = append(b.tool.Text.words, h)
 	}
@@ -142,7 +143,7 @@ func (b *builder) word(h uint64, at int) {
 }
 
 func (b *builder) pair(p pair, at int) {
-	first, wanted := b.mention(mix(mix(p.name, p.left), p.right) ^ pairSalt)
+	first, wanted := b.mention(mix(mix(p.name, p.left), p.right)^pairSalt, b.x.want.Words)
 	if first {
 		b.tool.pairs = append(b.tool.pairs, p)
 	}
@@ -152,7 +153,7 @@ func (b *builder) pair(p pair, at int) {
 }
 
 func (b *builder) calledFor(s string, h, before uint64, at int) {
-	first, wanted := b.mention(mix(h, before) ^ calledSalt)
+	first, wanted := b.mention(mix(h, before)^calledSalt, true)
 	if first {
 		b.tool.called = append(b.tool.called, called{name.Name(strings.Clone(s)), before})
 	}
@@ -162,7 +163,7 @@ func (b *builder) calledFor(s string, h, before uint64, at int) {
 }
 
 func (b *builder) oddChunk(chunk string) {
-	if first, _ := b.mention(mix(hashOf(chunk), pairSalt)); !first {
+	if first, _ := b.mention(mix(hashOf(chunk), pairSalt), b.x.want.Words); !first {
 		return
 	}
 	if b.x.odd.Add(int64(len(chunk))) > maxOdd {

@@ -35,7 +35,7 @@ const (
 
 // Want is what an Extractor looks for. Inline code it always finds.
 type Want struct {
-	Words    bool // unmistakable plain words
+	Words    bool // unmistakable plain words; without it they are found, as far as there is room, to be counted
 	Unlisted bool // words that the text calls for as tools, and schema words
 	Places   bool // the surroundings of each name, for Reference.Places
 }
@@ -80,7 +80,7 @@ func (x *Extractor) Overflow(run *Listed) bool {
 	if x == nil {
 		return false
 	}
-	return x.overflow.Load() || x.oddLost.Load() && len(run.odd) > 0
+	return x.overflow.Load() || x.want.Words && x.oddLost.Load() && len(run.odd) > 0
 }
 
 // Text is what one text could name, or all texts of one tool; not the prose.

@@ -190,15 +190,13 @@ func (b *builder) chunk(text string, start int, before, line, after span) int {
 				b.pair(pair{p.hash, p.left, 0}, p.start)
 			}
 		case p.hash != 0:
-			if b.x.want.Words {
-				b.word(p.hash, p.start)
-			}
+			b.word(p.hash, p.start)
 			if b.x.want.Unlisted && p.isWord && callable(s[p.start:p.end]) {
 				b.callable(text, p, before, line, after)
 			}
 		}
 	}
-	if odd && b.x.want.Words && i-start >= minUnmistakable {
+	if odd && i-start >= minUnmistakable {
 		b.oddChunk(s[start:i])
 	}
 	return i
@@ -245,10 +243,10 @@ scan:
 
 // trailing takes a piece together with the joiner that ends its chunk.
 func (b *builder) trailing(s string) {
-	if b.x.want.Words && len(s) >= minUnmistakable && len(s) <= name.MaxBytes && name.Valid(s) {
+	if len(s) >= minUnmistakable && len(s) <= name.MaxBytes && name.Valid(s) {
 		// Hardly ever a name: no place is kept for it.
 		h := hashOf(s)
-		if first, _ := b.mention(h ^ wordSalt); first {
+		if first, _ := b.mention(h^wordSalt, b.x.want.Words); first {
 			b.tool.Text.words = append(b.tool.Text.words, h)
 		}
 	}

@@ -91,7 +91,7 @@ func (s *sessions) within(set observe.Set) string {
 
 // troubled is the set as the start of a sentence that is said once.
 func (s *sessions) troubled(set observe.Set) string {
-	if set == s.matrix.Everyone() && set.Len() > 1 {
+	if set == s.matrix.Everyone() && set.Len() > 1 && !s.profilesOnly() {
 		return "every " + s.word()
 	}
 	return s.within(set)
