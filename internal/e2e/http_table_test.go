@@ -322,7 +322,7 @@ var httpIncomplete = []httpRow{
 	{name: "a name twice", steps: atList(asJSON(toolsPage(2, "", toolAlpha, toolAlpha))), code: "tool-duplicate", stage: "tools/list"},
 	{name: "tools/list is an error", steps: atList(asSSE(sseEvent(rpcError(2, -32601, canary)))), code: "catalog-error", stage: "tools/list"},
 
-	{name: "version 2024-11-05", steps: atInitialize(asJSON(helloVersion(`"2024-11-05"`))), code: "protocol-version", stage: "initialize", advice: "only an older protocol version"},
+	{name: "version 2024-11-05", steps: atInitialize(asJSON(helloVersion(`"2024-11-05"`))), code: "protocol-version", stage: "initialize", advice: "--protocol 2024-11-05"},
 	{name: "version 2025-11-25", steps: atInitialize(asSSE(sseEvent(helloVersion(`"2025-11-25"`)))), code: "protocol-version", stage: "initialize", advice: "a newer protocol version"},
 	{name: "version 2025-6-18", steps: atInitialize(asJSON(helloVersion(`"2025-6-18"`))), code: "protocol-version", stage: "initialize"},
 	{name: "version empty", steps: atInitialize(asJSON(helloVersion(`""`))), code: "protocol-version", stage: "initialize"},

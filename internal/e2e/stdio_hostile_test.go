@@ -539,7 +539,7 @@ var stdioRows = []row{
 	{name: "method-a-number", code: "message-malformed", stage: listing, serve: listText(`{"jsonrpc":"2.0","id":3,"method":4}` + "\n")},
 
 	// The answer to initialize.
-	{name: "version-2024-11-05", code: "protocol-version", stage: initialize, stderr: []string{"only an older protocol version"}, serve: versionIs(`"2024-11-05"`)},    // 13
+	{name: "version-2024-11-05", code: "protocol-version", stage: initialize, stderr: []string{"--protocol 2024-11-05"}, serve: versionIs(`"2024-11-05"`)},    // 13
 	{name: "version-2025-11-25", code: "protocol-version", stage: initialize, stderr: []string{"answered a newer protocol version"}, serve: versionIs(`"2025-11-25"`)}, // 13
 	{name: "version-2025-6-18", code: "protocol-version", stage: initialize, serve: versionIs(`"2025-6-18"`)},                                                          // 13
 	{name: "version-empty", code: "protocol-version", stage: initialize, serve: versionIs(`""`)},                                                                       // 13
@@ -552,8 +552,8 @@ var stdioRows = []row{
 	{name: "initialize-error-no-object", code: "initialize-error", stage: initialize, serve: errorIs(`"c4n4ry-error"`)},
 	{name: "initialize-error-null", code: "initialize-error", stage: initialize, serve: errorIs(`null`)},
 	{name: "initialize-unsupported-version", code: "protocol-version", stage: initialize, serve: errorIs(`{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05"],"requested":"2025-06-18"}}`)},
-	{name: "initialize-unknown", code: "protocol-version", stage: initialize, stderr: []string{"only a later protocol without initialize (2026-07-28)"}, serve: errorIs(`{"code":-32601,"message":"c4n4ry"}`)},
-	{name: "initialize-of-2026-07-28", code: "protocol-version", stage: initialize, stderr: []string{"only a later protocol without initialize (2026-07-28)"}, serve: errorIs(`{"code":-32022,"message":"c4n4ry","data":{"supported":["2026-07-28"]}}`)},
+	{name: "initialize-unknown", code: "protocol-version", stage: initialize, stderr: []string{"--protocol 2026-07-28"}, serve: errorIs(`{"code":-32601,"message":"c4n4ry"}`)},
+	{name: "initialize-of-2026-07-28", code: "protocol-version", stage: initialize, stderr: []string{"--protocol 2026-07-28"}, serve: errorIs(`{"code":-32022,"message":"c4n4ry","data":{"supported":["2026-07-28"]}}`)},
 	{name: "initialize-null", code: "initialize-error", stage: initialize, serve: helloIs(`null`)},
 	{name: "initialize-an-array", code: "initialize-error", stage: initialize, serve: helloIs(`[]`)},
 	{name: "initialize-a-string", code: "initialize-error", stage: initialize, serve: helloIs(fullMark)},
