@@ -230,7 +230,11 @@ func TestHTTPRefusedAlone(t *testing.T) {
 				}
 				row.ill(&httpTurn{w: w, r: r})
 			})
-			r := mcpeval(t, append(append([]string{"guidance", "--server", "x", "--settle-ms", "0"}, row.args...), "--url", url)...)
+			args := row.args
+			if args == nil {
+				args = []string{"--jobs", "5"} // a URL's sessions are observed one after another
+			}
+			r := mcpeval(t, append(append([]string{"guidance", "--server", "x", "--settle-ms", "0"}, args...), "--url", url)...)
 			r.noCanary(t)
 			mu.Lock()
 			defer mu.Unlock()
@@ -435,7 +439,7 @@ var httpFloods = []httpFlood{
 		}
 	}},
 	{name: "a body without end for initialized", at: "notifications/initialized", answer: pouring("application/json", "", "x")},
-	{name: "a body that never comes", at: "initialize", code: "timeout", stage: "initialize", timeout: "1000", answer: func(w http.ResponseWriter, r *http.Request) {
+	{name: "a body that says it is too large", at: "initialize", code: "frame-limit", stage: "initialize", answer: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "1000000000000")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(200)

@@ -46,7 +46,7 @@ func lookUp(name string) (behaviour, bool) {
 			return row.serve, true
 		}
 	}
-	for _, more := range []map[string]behaviour{scriptBehaviours, wireBehaviours, crowdBehaviours, cleanupBehaviours} {
+	for _, more := range []map[string]behaviour{scriptBehaviours, wireBehaviours, crowdBehaviours, againBehaviours, cleanupBehaviours} {
 		if act, ok := more[name]; ok {
 			return act, true
 		}

@@ -431,7 +431,7 @@ var stdioRows = []row{
 		p.answer(`{"tools":[` + tool("alpha") + `,` + tool("beta") + `],"x":{` + keys.String() + `"zzz":0}}`)
 		p.serve()
 	}},
-	{name: "8-MiB-of-instructions", heavy: true, clean: true, timeout: 60000, serve: func(p *peer) {
+	{name: "8-MiB-of-instructions", heavy: true, stderr: []string{"characters"}, timeout: 60000, serve: func(p *peer) {
 		p.hello = filled(8<<20-100, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"instructions":"`, "`c4n4ry``"+` \ud800 \n`, `"}`)
 		p.serve()
 	}},
@@ -458,7 +458,7 @@ var stdioRows = []row{
 	}},
 	// Every text that is kept, and every one that is read, is as large as it
 	// may be.
-	{name: "8-MiB-of-all-at-once", heavy: true, timeout: 60000, clean: true, tools: sorted(long(10000)), serve: func(p *peer) {
+	{name: "8-MiB-of-all-at-once", heavy: true, timeout: 60000, stderr: []string{"characters"}, tools: sorted(long(10000)), serve: func(p *peer) {
 		p.hello = filled(8<<20-100, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"instructions":"`, "`"+long(1)[0]+"`c4n4ry\\n", `"}`)
 		p.initialize()
 		p.expect("tools/list")
@@ -539,7 +539,7 @@ var stdioRows = []row{
 	{name: "method-a-number", code: "message-malformed", stage: listing, serve: listText(`{"jsonrpc":"2.0","id":3,"method":4}` + "\n")},
 
 	// The answer to initialize.
-	{name: "version-2024-11-05", code: "protocol-version", stage: initialize, stderr: []string{"--protocol 2024-11-05"}, serve: versionIs(`"2024-11-05"`)},    // 13
+	{name: "version-2024-11-05", code: "protocol-version", stage: initialize, stderr: []string{"--protocol 2024-11-05"}, serve: versionIs(`"2024-11-05"`)},             // 13
 	{name: "version-2025-11-25", code: "protocol-version", stage: initialize, stderr: []string{"answered a newer protocol version"}, serve: versionIs(`"2025-11-25"`)}, // 13
 	{name: "version-2025-6-18", code: "protocol-version", stage: initialize, serve: versionIs(`"2025-6-18"`)},                                                          // 13
 	{name: "version-empty", code: "protocol-version", stage: initialize, serve: versionIs(`""`)},                                                                       // 13
