@@ -116,8 +116,8 @@ func (v view) plain() string {
 	if n == 0 || v.Words {
 		return ""
 	}
-	return fmt.Sprintf("; %s %s there as plain %s, which --references words (input references: words) looks at",
-		count(n, "known name"), pick(n, "stands", "stand"), pick(n, "word", "words"))
+	return fmt.Sprintf("; %s %s there as %s, which --references words (input references: words) looks at",
+		count(n, "known name"), pick(n, "stands", "stand"), pick(n, "a plain word", "plain words"))
 }
 
 // group is all findings of one rule about one tool.
