@@ -30,14 +30,14 @@ func TestActionOutcomes(t *testing.T) {
 			inputs:   []string{"server-command", "mcp-server keeps", "require-tools", "alpha, beta"},
 			guidance: []string{"--require-tool", "alpha", "--require-tool", "beta", "--", "mcp-server", "keeps"},
 			outputs:  []string{"true", "true", "0", "0"},
-			summary:  []string{"## ✅ MCP guidance: `example`", "**PASSED**", "| none | 2 | yes |", "- required tools: `alpha`, `beta`"},
+			summary:  []string{"## ✅ MCP guidance: `example`", "**PASSED**", "| none | 2 | 2 | yes |", "- required tools: `alpha`, `beta`"},
 		},
 		{
 			name:        "candidates",
 			inputs:      []string{"server-command", "mcp-server gated", "profiles", "all,none,roots"},
 			guidance:    []string{"--profile", "roots", "--profile", "all", "--", "mcp-server", "gated"},
 			outputs:     []string{"true", "true", "2", "0"},
-			annotations: []string{"warning The tool summarize is not listed in profile none, roots, whose instructions name it; it is available in all."},
+			annotations: []string{"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none, roots. Available in: profile all. Check this reference"},
 			summary:     []string{"## ✅", "1 tool to review", "`referenced-tool-unavailable`: Check this reference", "- `summarize`: missing for none, roots; available in all", "| – | – | ✓ | `summarize` |"},
 		},
 		{
@@ -47,9 +47,9 @@ func TestActionOutcomes(t *testing.T) {
 			exit:     1,
 			outputs:  []string{"false", "true", "1", "3"},
 			annotations: []string{
-				"error The required tool not-there is not listed in profile none, sampling; it is available in no selected profile.",
-				"error The required tool summarize is not listed in profile none; it is available in sampling.",
-				"warning The tool summarize is not listed in profile none",
+				"error The required tool not-there is not listed for every client. Missing for: profile none, sampling. Available in: no selected profile. ",
+				"error The required tool summarize is not listed for every client. Missing for: profile none. Available in: profile sampling. ",
+				"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none. ",
 			},
 			summary: []string{"## ❌ MCP guidance: `example`", "**FAILED**", "Defects", "Candidates", "- `not-there`"},
 		},
@@ -59,11 +59,9 @@ func TestActionOutcomes(t *testing.T) {
 			guidance: []string{"--profile", "sampling", "--", "mcp-server", "odd-error"},
 			exit:     3,
 			outputs:  []string{"null", "false", "0", "0"},
-			annotations: []string{
-				"error Profile none is incomplete: initialize-error at initialize: ",
-				"error Profile sampling is incomplete: initialize-error at initialize: ",
-			},
-			summary: []string{"## ⚠️ MCP guidance: `::error::x`", "**INCOMPLETE**", "**Profile none, sampling**: `initialize-error` at initialize"},
+			// One cause is one annotation.
+			annotations: []string{"error Incomplete in profile none, sampling: initialize-error (JSON-RPC error -32000) at initialize: "},
+			summary:     []string{"## ⚠️ MCP guidance: `::error::x`", "**INCOMPLETE**", "**Profile none, sampling**: `initialize-error` (JSON-RPC error -32000) at initialize"},
 		},
 		{
 			name:     "no such command",
@@ -72,8 +70,8 @@ func TestActionOutcomes(t *testing.T) {
 			exit:     3,
 			outputs:  []string{"null", "false", "0", "0"},
 			// In the container the advice names the runtimes.
-			annotations: []string{"error Profile none is incomplete: spawn-failed at start: the server's command could not be started; check the command's spelling; the image has node, npm, npx, uv, uvx, python3 and git"},
-			summary:     []string{"`spawn-failed` at start", "npx, uv, uvx"},
+			annotations: []string{"error Incomplete in profile none: spawn-failed (not found) at start: the server's command could not be started; check the command's spelling; the image has node, npm, npx, uv, uvx, python3 and git"},
+			summary:     []string{"`spawn-failed` (not found) at start", "npx, uv, uvx"},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -83,7 +81,7 @@ func TestActionOutcomes(t *testing.T) {
 			r.ends(t, row.exit)
 			want := map[string]string{
 				"passed": row.outputs[0], "complete": row.outputs[1], "candidates": row.outputs[2], "defects": row.outputs[3],
-				"exit-code": fmt.Sprint(row.exit), "report": "mcpeval-guidance.json",
+				"exit-code": fmt.Sprint(row.exit), "report": "mcpeval-guidance.json", "sarif": "",
 			}
 			if diff := cmp.Diff(want, r.outputs); diff != "" {
 				t.Errorf("outputs:\n%s", diff)
@@ -172,7 +170,7 @@ func TestActionUsage(t *testing.T) {
 			s := newStep(t, row.inputs...)
 			r := s.run()
 			r.ends(t, 2)
-			want := map[string]string{"passed": "null", "complete": "false", "exit-code": "2", "candidates": "0", "defects": "0", "report": ""}
+			want := map[string]string{"passed": "null", "complete": "false", "exit-code": "2", "candidates": "0", "defects": "0", "report": "", "sarif": ""}
 			if diff := cmp.Diff(want, r.outputs); diff != "" {
 				t.Errorf("outputs:\n%s", diff)
 			}
