@@ -218,7 +218,7 @@ func (a *Action) target(input, standard string) (string, error) {
 	if os.IsPathSeparator((*path)[len(*path)-1]) || strings.ContainsFunc(clean, unicode.IsControl) || !a.workspace.canWrite(clean) {
 		return "", &Error{input, "must name a file inside the workspace, relative to it, that is no folder"}
 	}
-	return clean, nil
+	return filepath.ToSlash(clean), nil
 }
 
 func (a *Action) isFile(path string) bool {
@@ -391,8 +391,9 @@ func (a *Action) command(input string) ([]string, error) {
 type Action struct {
 	gha       *githubactions.Action
 	log       *log
-	errors    int // error annotations so far
 	workspace *Workspace
+	// Annotations so far.
+	errors, warnings, notices int
 	// The server's home, where it is a stranger, and what was ours before.
 	home, formerHome string
 }

@@ -25,12 +25,20 @@ type Outcome struct {
 	ExitStatus int
 }
 
+// unwritten is for an outcome that could not be written in full. A step that
+// has no verdict keeps its status, which says why.
+func (o *Outcome) unwritten() {
+	if o.ExitStatus == result.ExitOK || o.ExitStatus == result.ExitDefects {
+		o.ExitStatus = result.ExitIncomplete
+	}
+}
+
 // exitWords says an exit status in words: GitHub shows the number only in
 // debug logs.
 var exitWords = map[int]string{
 	result.ExitOK:         "discovery complete, every required tool is there",
 	result.ExitDefects:    "discovery complete, a required tool is missing in a session",
-	result.ExitUsage:      "invalid input, nothing was started",
+	result.ExitUsage:      "invalid input or no workspace, nothing was started",
 	result.ExitIncomplete: "discovery incomplete, or a result could not be written",
 }
 
@@ -71,8 +79,13 @@ func (a *Action) Fail(title, message string) {
 	a.gha.WithFieldsMap(map[string]string{"title": title}).Errorf("%s", message)
 }
 
-// Notice writes a notice without a place. Both texts must be ours.
+// Notice is Fail with a notice.
 func (a *Action) Notice(title, message string) {
+	if a.notices > maxShown {
+		a.Logf("notice: %s", message)
+		return
+	}
+	a.notices++
 	a.gha.WithFieldsMap(map[string]string{"title": title}).Noticef("%s", message)
 }
 
@@ -115,31 +128,32 @@ func (a *Action) fileCommand(variable string, write func()) (err error) {
 	return nil
 }
 
-// Publish writes the annotations to the log as workflow commands.
+// Publish writes the annotations to the log as workflow commands, as many of a
+// kind as GitHub shows.
 func (a *Action) Publish(all render.Annotations) {
-	before := a.errors
-	a.errors += min(len(all.Errors), maxShown+1-before)
-	for _, kind := range []struct {
-		list   []render.Annotation
-		before int
-		write  func(*githubactions.Action, string)
-	}{
-		{all.Errors, before, func(g *githubactions.Action, m string) { g.Errorf("%s", m) }},
-		{all.Warnings, 0, func(g *githubactions.Action, m string) { g.Warningf("%s", m) }},
-		{all.Notices, 0, func(g *githubactions.Action, m string) { g.Noticef("%s", m) }},
-	} {
-		for i, annotation := range kind.list {
-			if i == maxShown-kind.before {
-				kind.write(a.gha, fmt.Sprintf("%d more of this kind: see the job summary.", len(kind.list)-i))
-				break
+	a.publish(all.Errors, &a.errors, func(g *githubactions.Action, m string) { g.Errorf("%s", m) })
+	a.publish(all.Warnings, &a.warnings, func(g *githubactions.Action, m string) { g.Warningf("%s", m) })
+	a.publish(all.Notices, &a.notices, func(g *githubactions.Action, m string) { g.Noticef("%s", m) })
+}
+
+// publish writes the annotations of one kind, of which so many are shown
+// already.
+func (a *Action) publish(list []render.Annotation, shown *int, write func(*githubactions.Action, string)) {
+	for i, annotation := range list {
+		if *shown >= maxShown {
+			if *shown == maxShown {
+				*shown++
+				write(a.gha, fmt.Sprintf("%d more of this kind: see the job summary.", len(list)-i))
 			}
-			fields := map[string]string{"title": annotation.Title}
-			// The runner's old commands may stand anywhere in a line.
-			if annotation.At.File != "" && !strings.Contains(annotation.At.File, "##[") {
-				fields["file"], fields["line"] = annotation.At.File, strconv.Itoa(annotation.At.Line)
-			}
-			kind.write(a.gha.WithFieldsMap(fields), annotation.Message)
+			return
 		}
+		*shown++
+		fields := map[string]string{"title": annotation.Title}
+		// The runner's old commands may stand anywhere in a line.
+		if annotation.At.File != "" && !strings.Contains(annotation.At.File, "##[") {
+			fields["file"], fields["line"] = annotation.At.File, strconv.Itoa(annotation.At.Line)
+		}
+		write(a.gha.WithFieldsMap(fields), annotation.Message)
 	}
 }
 
@@ -154,8 +168,8 @@ const panicSummary = "## ❌ MCP guidance: internal error\n\nThe check ended in 
 const untrustedSummary = "## ❌ MCP guidance: no result that can be trusted\n\nThe server under test tampered with the runner's files, or could not be ended. The step's annotations say which.\n"
 
 // usageSummary is the job summary of a run that did not start.
-func usageSummary(problem string) string {
-	return "## ❌ MCP guidance: invalid input\n\n" + escapeMarkdown(problem) + ".\n\nNothing was started or contacted.\n"
+func usageSummary(title, problem string) string {
+	return "## ❌ MCP guidance: " + strings.ToLower(title) + "\n\n" + escapeMarkdown(problem) + ".\n\nNothing was started or contacted.\n"
 }
 
 // escapeMarkdown keeps fixed texts with <, * or _ as they are.

@@ -258,7 +258,7 @@ func TestCommandFileThatIsNone(t *testing.T) {
 // TestSummaryOfUsage: the problem stands in the summary as it is.
 func TestSummaryOfUsage(t *testing.T) {
 	t.Parallel()
-	got := usageSummary("Invalid input x: must be one of a_b, <c>, *d*, [e](f), `g` | #h \\")
+	got := usageSummary("Invalid input", "Invalid input x: must be one of a_b, <c>, *d*, [e](f), `g` | #h \\")
 	want := "## ❌ MCP guidance: invalid input\n\nInvalid input x: must be one of a\\_b, \\<c\\>, \\*d\\*, \\[e\\](f), \\`g\\` \\| \\#h \\\\.\n\nNothing was started or contacted.\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

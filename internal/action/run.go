@@ -37,11 +37,11 @@ func Run(ctx context.Context, out io.Writer, version string, interrupted func() 
 			a.summarize(panicSummary, &o)
 		}
 		if a.log.lost {
-			o.ExitStatus = result.ExitIncomplete
+			o.unwritten()
 		}
 		if err := a.SetOutputs(o); err != nil {
 			a.Fail("Outputs could not be written", "The step's outputs could not be written: "+err.Error()+".")
-			o.ExitStatus = result.ExitIncomplete
+			o.unwritten()
 		}
 		status = o.ExitStatus
 		a.Logf("Exit status %d: %s.", status, exitWordsOf(status))
@@ -74,13 +74,13 @@ func (a *Action) check(ctx context.Context, version string, interrupted func() i
 		}
 		o := Outcome{ExitStatus: result.ExitUsage}
 		a.Fail(title, problem+".")
-		a.summarize(usageSummary(problem), &o)
+		a.summarize(usageSummary(title, problem), &o)
 		return o
 	}
 	a.MaskHeaders(opts.Target)
 
 	// Listed now: nothing is run any more when a server may have replaced it.
-	repository := locate.List(ctx, in.Workspace.Path, directory(opts.Target, in.Workspace.Path))
+	repository := locate.List(ctx, in.Workspace.Path, directory(opts.Target, in))
 	defer repository.Close()
 	r, trusted, err := a.observe(ctx, opts, host)
 	switch {
@@ -89,17 +89,18 @@ func (a *Action) check(ctx context.Context, version string, interrupted func() i
 		a.summarize(untrustedSummary, &o)
 		return o
 	case err != nil:
-		o := Outcome{ExitStatus: interrupted()}
-		a.summarize(interruptedSummary, &o)
-		return o
+		return a.interrupted(interrupted())
+	}
+	places := a.places(ctx, repository, r, in)
+	if ctx.Err() != nil {
+		return a.interrupted(interrupted())
 	}
 	o := Outcome{Result: &r, ExitStatus: r.ExitStatus()}
 	a.LogText(render.Text(r, false))
 	for _, remark := range render.Remarks(r) {
 		a.Logf("mcpeval: %s", remark)
 	}
-	a.Logf("mcpeval: observed %d times, for %d in the report", r.Looks, len(r.Matrix.Observations))
-	places := a.places(ctx, repository, r, in)
+	a.Logf("mcpeval: %d sessions observed, %d in the report", r.Looks, len(r.Matrix.Observations))
 	a.Publish(render.Annotate(r, places))
 	a.summarize(string(render.Markdown(r)), &o)
 	if in.SARIFPath != "" {
@@ -113,6 +114,13 @@ func (a *Action) check(ctx context.Context, version string, interrupted func() i
 	return o
 }
 
+// interrupted is what a run came to that a signal ended.
+func (a *Action) interrupted(status int) Outcome {
+	o := Outcome{ExitStatus: status}
+	a.summarize(interruptedSummary, &o)
+	return o
+}
+
 // write puts a file into the workspace and returns its path, empty where it
 // could not be written.
 func (a *Action) write(path, what, input string, o *Outcome, content func(io.Writer) error) string {
@@ -120,7 +128,7 @@ func (a *Action) write(path, what, input string, o *Outcome, content func(io.Wri
 	if err == nil {
 		return path
 	}
-	o.ExitStatus = result.ExitIncomplete
+	o.unwritten()
 	if rule, ok := wire.IsInvalid(err); ok {
 		a.Fail("mcpeval failed", fmt.Sprintf("Internal error: the report breaks its own schema (%s) and was not written. Please report this at %s.", rule, crash.Report))
 	} else {
@@ -130,14 +138,17 @@ func (a *Action) write(path, what, input string, o *Outcome, content func(io.Wri
 }
 
 // directory is where the server's repository is looked for: where the first
-// entry's server starts.
-func directory(target options.Target, workspace string) string {
+// entry's server starts, or where working-directory says that it lies.
+func directory(target options.Target, in Inputs) string {
 	for _, launch := range []*options.Launch{target.Entries[0].Launch, target.Start} {
 		if launch != nil && launch.Dir != "" {
 			return launch.Dir
 		}
 	}
-	return workspace
+	if in.Raw.Dir != "" {
+		return in.Raw.Dir
+	}
+	return in.Workspace.Path
 }
 
 // places looks for the lines of the findings that are spelled out.
@@ -217,6 +228,6 @@ func (a *Action) observe(ctx context.Context, opts options.Options, host check.H
 func (a *Action) summarize(markdown string, o *Outcome) {
 	if err := a.fileCommand("GITHUB_STEP_SUMMARY", func() { a.gha.AddStepSummary(markdown) }); err != nil {
 		a.Fail("Summary could not be written", "The job summary could not be written: "+err.Error()+".")
-		o.ExitStatus = result.ExitIncomplete
+		o.unwritten()
 	}
 }

@@ -110,7 +110,25 @@ var actionBehaviours = map[string]behaviour{
 		if err != nil {
 			p.complain("%v", err)
 		}
-		http.Serve(listener, http.HandlerFunc(serveGated))
+		// Case 27: the port is open while the server still starts.
+		ready, status := time.Now(), 0
+		switch way, number, _ := strings.Cut(os.Args[3], "-"); way {
+		case "starting":
+			status, _ = strconv.Atoi(number)
+			ready = ready.Add(700 * time.Millisecond)
+		case "broken":
+			status, ready = http.StatusServiceUnavailable, ready.Add(time.Hour)
+		}
+		http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case time.Now().After(ready):
+				serveGated(w, r)
+			case status == 0: // a reset
+				panic(http.ErrAbortHandler)
+			default:
+				w.WriteHeader(status)
+			}
+		}))
 	},
 }
 

@@ -37,7 +37,7 @@ func TestActionOutcomes(t *testing.T) {
 			inputs:      []string{"server-command", "mcp-server gated", "profiles", "all,none,roots"},
 			guidance:    []string{"--profile", "roots", "--profile", "all", "--", "mcp-server", "gated"},
 			outputs:     []string{"true", "true", "2", "0"},
-			annotations: []string{"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none, roots. Available in: profile all."},
+			annotations: []string{"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none, roots. Available in: profile all. Check this reference"},
 			summary:     []string{"## ✅", "1 tool to review", "`referenced-tool-unavailable`: Check this reference", "- `summarize`: missing for none, roots; available in all", "| – | – | ✓ | `summarize` |"},
 		},
 		{
@@ -47,9 +47,9 @@ func TestActionOutcomes(t *testing.T) {
 			exit:     1,
 			outputs:  []string{"false", "true", "1", "3"},
 			annotations: []string{
-				"error The required tool not-there is not listed for every client. Missing for: profile none, sampling. Available in: no selected profile.",
-				"error The required tool summarize is not listed for every client. Missing for: profile none. Available in: profile sampling.",
-				"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none.",
+				"error The required tool not-there is not listed for every client. Missing for: profile none, sampling. Available in: no selected profile. ",
+				"error The required tool summarize is not listed for every client. Missing for: profile none. Available in: profile sampling. ",
+				"warning The instructions name the tool summarize, which some clients do not get. Missing for: profile none. ",
 			},
 			summary: []string{"## ❌ MCP guidance: `example`", "**FAILED**", "Defects", "Candidates", "- `not-there`"},
 		},
@@ -59,10 +59,9 @@ func TestActionOutcomes(t *testing.T) {
 			guidance: []string{"--profile", "sampling", "--", "mcp-server", "odd-error"},
 			exit:     3,
 			outputs:  []string{"null", "false", "0", "0"},
-			annotations: []string{
-				"error Incomplete in profile none, sampling: initialize-error (JSON-RPC error -32000) at initialize: ",
-			},
-			summary: []string{"## ⚠️ MCP guidance: `::error::x`", "**INCOMPLETE**", "**Profile none, sampling**: `initialize-error` (JSON-RPC error -32000) at initialize"},
+			// One cause is one annotation.
+			annotations: []string{"error Incomplete in profile none, sampling: initialize-error (JSON-RPC error -32000) at initialize: "},
+			summary:     []string{"## ⚠️ MCP guidance: `::error::x`", "**INCOMPLETE**", "**Profile none, sampling**: `initialize-error` (JSON-RPC error -32000) at initialize"},
 		},
 		{
 			name:     "no such command",

@@ -133,9 +133,15 @@ func TestActionStartCommand(t *testing.T) {
 	}{
 		{"good", 0, ""},
 		{"stubborn", 0, ""}, // its group ignores signals, and a daemon has left it
+		{"starting-503", 0, ""}, // 27
+		{"starting-502", 0, ""}, // 27
+		{"starting-504", 0, ""}, // 27
+		{"starting-404", 0, ""}, // 27
+		{"starting-0", 0, ""},   // 27
+		{"broken", 3, "start-timeout (HTTP status 503) at start: "},
 		{"never", 3, "start-timeout at start: "},
-		{"exits", 3, "start-failed ("},
-		{"none", 3, "start-failed ("},
+		{"exits", 3, "start-failed (exit status 0) at start: "},
+		{"none", 3, "start-failed (not found) at start: "},
 		{"taken", 3, "port-taken at start: "},
 	} {
 		t.Run(row.way, func(t *testing.T) {
@@ -143,7 +149,7 @@ func TestActionStartCommand(t *testing.T) {
 			address := unused(t)
 			s := newStep(t, "url", "http://"+address+"/c4n4ry", "start-command", "mcp-server serves "+address+" "+row.way, "http-authorization", "Bearer secret-value")
 			switch row.way {
-			case "never":
+			case "never", "broken":
 				s.set("timeout-ms", "1000")
 			case "none":
 				s.set("start-command", "/no/such/command")
@@ -176,7 +182,6 @@ func TestActionStartCommand(t *testing.T) {
 				return
 			}
 			errors := r.annotations("error")
-			// One cause is one annotation.
 			if len(errors) != 1 || !strings.HasPrefix(errors[0].message, "Incomplete in profile none, sampling: "+row.said) {
 				t.Errorf("errors: %+v", errors)
 			}
@@ -473,11 +478,74 @@ func TestActionOwner(t *testing.T) {
 // TestActionWithoutWorkspace: refused, with outputs and a summary.
 func TestActionWithoutWorkspace(t *testing.T) {
 	t.Parallel()
-	s := newStep(t, "server-command", "mcp-server marks")
-	s.env = []string{"GITHUB_WORKSPACE=" + filepath.Join(s.files, "none")}
+	for _, outputs := range []bool{true, false} {
+		s := newStep(t, "server-command", "mcp-server marks")
+		s.env = []string{"GITHUB_WORKSPACE=" + filepath.Join(s.files, "none")}
+		if !outputs {
+			os.Remove(s.file("output"))
+		}
+		r := s.run()
+		r.ends(t, 2)
+		if want := "## ❌ MCP guidance: no workspace\n\nGITHUB\\_WORKSPACE names no folder that can be opened: run actions/checkout"; !strings.HasPrefix(r.summary, want) {
+			t.Errorf("summary %s", r.summary)
+		}
+		if (r.outputs["exit-code"] == "2") != outputs || strings.Contains(r.stdout, "Invalid input") {
+			t.Errorf("outputs %v, log:\n%s", r.outputs, r.stdout)
+		}
+	}
+}
+
+// TestActionUsageUnsaid: an invalid input stays one where nothing can be
+// written.
+func TestActionUsageUnsaid(t *testing.T) {
+	t.Parallel()
+	s := newStep(t, "server-command", "mcp-server marks", "jobs", "0")
+	os.Remove(s.file("output"))
+	os.Remove(s.file("summary"))
 	r := s.run()
 	r.ends(t, 2)
-	if !strings.Contains(r.summary, "actions/checkout") || r.outputs["exit-code"] != "2" {
-		t.Errorf("outputs %v, summary %s", r.outputs, r.summary)
+	if errors := r.annotations("error"); len(errors) != 3 || !strings.HasPrefix(errors[0].message, "Invalid input jobs: ") {
+		t.Errorf("errors: %+v", errors)
+	}
+}
+
+// TestActionSARIF: sarif-path adds a file, which is none of the report's; a
+// place of the findings is in both.
+func TestActionSARIF(t *testing.T) {
+	t.Parallel()
+	s := newStep(t, "server-command", "mcp-server gated", "sarif-path", "out/./guidance.sarif", "instructions-file", "a b.md")
+	s.put(filepath.Join(s.workspace, "a b.md"), "x\nCall `search`, then `summarize`. c4n4ry\n")
+	r := s.run()
+	r.ends(t, 0)
+	sarif := read(filepath.Join(s.workspace, "out/guidance.sarif"))
+	if r.outputs["sarif"] != "out/guidance.sarif" || r.outputs["report"] != "mcpeval-guidance.json" || r.report == "" {
+		t.Errorf("outputs %v", r.outputs)
+	}
+	for _, part := range []string{`"version": "2.1.0"`, `"ruleId": "referenced-tool-unavailable"`, `"uri": "a%20b.md"`, `"startLine": 2`} {
+		if !strings.Contains(sarif, part) {
+			t.Errorf("the SARIF file lacks %s:\n%s", part, sarif)
+		}
+	}
+	if strings.Contains(sarif, canary) {
+		t.Error("the SARIF file has a word of the server")
+	}
+	// Both, and the first again alone: no finding rests on one look.
+	if !slices.Contains(r.lines, "mcpeval: 3 sessions observed, 2 in the report") {
+		t.Errorf("log:\n%s", r.stdout)
+	}
+}
+
+// TestActionSARIFThatCannotBeWritten: the report stays.
+func TestActionSARIFThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	s := newStep(t, "sarif-path", "r.sarif")
+	s.set("server-command", "mcp-server blocks "+filepath.Join(s.workspace, "r.sarif"))
+	r := s.run()
+	r.ends(t, 3)
+	if errors := r.annotations("error"); len(errors) != 1 || !strings.HasPrefix(errors[0].message, "The SARIF file could not be written to the workspace at sarif-path") {
+		t.Errorf("errors: %+v", errors)
+	}
+	if r.outputs["sarif"] != "" || r.outputs["report"] == "" || r.report == "" || r.outputs["passed"] != "true" {
+		t.Errorf("outputs %v", r.outputs)
 	}
 }

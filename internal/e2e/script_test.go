@@ -84,8 +84,9 @@ func TestScript(t *testing.T) {
 			}()
 			env.Values[contacts{}] = count
 			env.Setenv("URL", "http://"+listener.Addr().String()+"/mcp")
-			schema, err := filepath.Abs(filepath.Join("..", "..", "schema", "guidance-report.v1.schema.json"))
-			env.Setenv("SCHEMA", schema)
+			schemas, err := filepath.Abs(filepath.Join("..", "..", "schema"))
+			env.Setenv("SCHEMA", filepath.Join(schemas, "guidance-report.v1.schema.json"))
+			env.Setenv("SCHEMA2", filepath.Join(schemas, "guidance-report.v2.schema.json"))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return err
 		},
