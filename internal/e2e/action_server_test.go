@@ -132,7 +132,7 @@ func TestActionStartCommand(t *testing.T) {
 		said string
 	}{
 		{"good", 0, ""},
-		{"stubborn", 0, ""}, // its group ignores signals, and a daemon has left it
+		{"stubborn", 0, ""},     // its group ignores signals, and a daemon has left it
 		{"starting-503", 0, ""}, // 27
 		{"starting-502", 0, ""}, // 27
 		{"starting-504", 0, ""}, // 27
