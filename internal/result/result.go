@@ -68,6 +68,7 @@ func New(info Info, observations []observe.Observation) Result {
 	r.AsV1 = !info.Words && !info.Descriptions && !info.Unlisted && !slices.ContainsFunc(observations, func(o observe.Observation) bool {
 		return o.Session.Protocol != protocol.Default || o.Session.Entry != first.Entry
 	})
+	r.Counted = count(info, r.Matrix)
 	if !r.Matrix.Complete() {
 		return r
 	}
@@ -75,7 +76,7 @@ func New(info Info, observations []observe.Observation) Result {
 	if r.tooMany(findings) || info.Texts.Overflow(r.Matrix.Names()) {
 		return r.withoutVerdict(diagnosis.Diagnosis{Code: diagnosis.FindingLimit, Stage: diagnosis.ToolsList})
 	}
-	r.Findings, r.Complete, r.Counted = findings, true, count(info, r.Matrix)
+	r.Findings, r.Complete = findings, true
 	r.Passed = !slices.ContainsFunc(findings, func(f detect.Finding) bool { return f.Rule.Gate })
 	return r
 }
