@@ -76,6 +76,7 @@ func TestNeverMoreThanTen(t *testing.T) {
 			for range failures[1] {
 				a.Fail("after", "After.")
 			}
+			a.Notice("after", "After.") // the report's owner, said last
 			commands, plain := readLog(t, out.String())
 			kinds := map[string][]command{}
 			order := ""
@@ -108,6 +109,9 @@ func TestNeverMoreThanTen(t *testing.T) {
 						t.Errorf("%d groups: the last is %+v, want %s", groups, own[spelt], want)
 					}
 				}
+			}
+			if !strings.Contains(out.String(), "After.") {
+				t.Errorf("%d groups: the last notice is lost", groups)
 			}
 			said := strings.Count(strings.Join(plain, "\n"), "error: After.")
 			for _, c := range kinds["error"] {

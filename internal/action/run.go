@@ -104,7 +104,7 @@ func (a *Action) check(ctx context.Context, version string, interrupted func() i
 	a.Publish(render.Annotate(r, places))
 	a.summarize(string(render.Markdown(r)), &o)
 	if in.SARIFPath != "" {
-		sarif := render.SARIF(r, places, anchor(in, a.gha.Getenv("GITHUB_WORKFLOW_REF")))
+		sarif := render.SARIF(r, places, anchor(in, repository, a.gha.Getenv("GITHUB_WORKFLOW_REF")))
 		o.SARIFPath = a.write(in.SARIFPath, "SARIF file", "sarif-path", &o, func(w io.Writer) error { _, err := w.Write(sarif); return err })
 	}
 	o.ReportPath = a.write(in.ReportPath, "JSON report", "report-path", &o, func(w io.Writer) error { return wire.Write(w, r) })
@@ -175,10 +175,10 @@ func (a *Action) places(ctx context.Context, repository *locate.Repository, r re
 
 // anchor is the file that a SARIF result without a place is said of: the
 // configuration file, or the workflow that runs the check.
-func anchor(in Inputs, workflowRef string) string {
+func anchor(in Inputs, repository *locate.Repository, workflowRef string) string {
 	if in.Raw.Config != nil {
 		if file, err := filepath.Rel(in.Workspace.Path, *in.Raw.Config); err == nil {
-			return filepath.ToSlash(file)
+			return repository.Relative(file)
 		}
 	}
 	// OWNER/REPOSITORY/.github/workflows/FILE@REF

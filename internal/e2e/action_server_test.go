@@ -535,6 +535,24 @@ func TestActionSARIF(t *testing.T) {
 	}
 }
 
+// TestActionSARIFOfAFolder: a result without a place is said of the
+// configuration file, relative to the repository as any place is (case 34).
+func TestActionSARIFOfAFolder(t *testing.T) {
+	t.Parallel()
+	s := newStep(t, "config", "server/.mcp.json", "server", "x", "sarif-path", "r.sarif")
+	s.put(filepath.Join(s.workspace, "server/.mcp.json"), `{"mcpServers":{"x":{"command":"mcp-server","args":["gated"]}}}`)
+	git := exec.Command("git", "init", "-q")
+	git.Dir = filepath.Join(s.workspace, "server")
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	r := s.run()
+	r.ends(t, 0)
+	if sarif := read(filepath.Join(s.workspace, "r.sarif")); strings.Count(sarif, `"uri": `) != 1 || !strings.Contains(sarif, `"uri": ".mcp.json"`) {
+		t.Errorf("the SARIF file is not of .mcp.json:\n%s", sarif)
+	}
+}
+
 // TestActionSARIFThatCannotBeWritten: the report stays.
 func TestActionSARIFThatCannotBeWritten(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,7 @@ func (r *Repository) findNamed(ctx context.Context, s *search, mentions []Mentio
 		if !ok {
 			continue
 		}
-		shown := r.relative(file)
+		shown := r.Relative(file)
 		s.look(ctx, source{file: shown}, text)
 		for tool, line := range firstReferences(ctx, text, wanted) {
 			if _, done := first[tool]; !done {
@@ -118,9 +118,9 @@ func (r *Repository) findNamed(ctx context.Context, s *search, mentions []Mentio
 	return found
 }
 
-// relative turns a file of the workspace into one of the repository, where it
-// is inside.
-func (r *Repository) relative(file string) string {
+// Relative turns a file of the workspace into one of the repository, where it
+// is inside, with slashes.
+func (r *Repository) Relative(file string) string {
 	file = path.Clean(filepath.ToSlash(file))
 	if inside, ok := strings.CutPrefix(file, r.prefix+"/"); ok && r.prefix != "" {
 		return inside
