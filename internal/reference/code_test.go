@@ -241,6 +241,18 @@ func hostile(size int) map[string]string {
 		"fence lines":        fill("```\n"),
 		"digits":             fill("1"),
 		"headings":           fill("# `a`\n"),
+		"joiners":            fill("-"),
+		"double joiners":     fill("a_--"),
+		"slashes":            fill("a_bcd/"),
+		"slashes alone":      fill("/"),
+		"one piece":          fill("a_b-c."),
+		"letters":            fill("é"),
+		"quotes":             fill("'\""),
+		"calls":              fill("use the get_me "),
+		"calls in quotes":    fill("use ''get_me'' "),
+		"the":                fill("the "),
+		"called over lines":  fill("the\nget_me\n"),
+		"blanks":             "use" + fill(" ") + "get_me" + fill(" ") + "tool",
 	}
 }
 
