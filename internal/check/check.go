@@ -33,7 +33,12 @@ type Host struct {
 // Run observes every session and compares them. The error is ctx's, when that
 // ended the run.
 func Run(ctx context.Context, opts options.Options, host Host) (result.Result, error) {
-	texts := reference.NewExtractor(reference.Want{Words: opts.References.Words || opts.References.Descriptions, Unlisted: opts.References.Unlisted, Places: host.Places})
+	texts := reference.NewExtractor(reference.Want{
+		Words:        opts.References.Words || opts.References.Descriptions,
+		Descriptions: opts.References.Descriptions,
+		Unlisted:     opts.References.Unlisted,
+		Places:       host.Places,
+	})
 	info := result.Info{
 		Version:      host.Version,
 		Server:       opts.Output.Server,

@@ -45,7 +45,6 @@ var imports = []struct {
 }{
 	{"internal/crash", nil},
 	{"internal/demo", nil},
-	{"internal/locate", nil},
 	{"internal/name", nil},
 	{"internal/proc", nil},
 	{"internal/profile", nil},
@@ -56,6 +55,7 @@ var imports = []struct {
 	{"internal/diagnosis", []string{"internal/name", "internal/protocol"}},
 	{"internal/mcp", []string{"internal/diagnosis", "internal/name", "internal/proc", "internal/protocol", "internal/strictjson"}},
 	{"internal/reference", []string{"internal/name", "internal/strictjson"}},
+	{"internal/locate", []string{"internal/reference"}},
 	{"internal/observe", []string{"internal/diagnosis", "internal/name", "internal/profile", "internal/protocol", "internal/reference"}},
 	{"internal/configfile", []string{"internal/name"}},
 	{"internal/options", []string{"internal/configfile", "internal/name", "internal/profile", "internal/protocol"}},

@@ -85,6 +85,7 @@ const (
 	firstIndexed
 )
 
+// pairAt and calledAt are the kinds of the i-th pair and called word.
 func pairAt(i int) uint32   { return firstIndexed + 2*uint32(i) }
 func calledAt(i int) uint32 { return firstIndexed + 2*uint32(i) + 1 }
 
@@ -180,7 +181,14 @@ func (b *builder) finish(key textKey) *Tool {
 	t.key = key
 	slices.Sort(b.tool.words)
 	b.tool.words = slices.Compact(b.tool.words)
-	size := tallied + 8*len(b.tool.code) + 8*len(b.tool.Text.words) + 24*len(b.tool.pairs) + 8*len(b.tool.words)
+	plain := 8*len(b.tool.Text.words) + 24*len(b.tool.pairs)
+	if !b.x.want.Words {
+		if b.x.counted.Add(int64(plain)) > maxCounted {
+			b.tool.Text.words, b.tool.pairs = nil, nil
+		}
+		plain = 0
+	}
+	size := tallied + plain + 8*len(b.tool.code) + 8*len(b.tool.words)
 	for _, c := range b.tool.called {
 		size += 24 + len(c.name)
 	}

@@ -48,7 +48,7 @@ var callWords = map[string]bool{
 var arrows = []string{"→", "->", "=>"}
 
 // quotes are what may stand around a name, beside blanks.
-const quotes = "`\"'*" + "\u2018\u2019\u201c\u201d\u00ab\u00bb"
+const quotes = "`\"'*" + "‘’‚“”„«»‹›"
 
 // callable takes a word that the text calls for as a tool. The lines around
 // its own belong to its paragraph.
@@ -121,15 +121,23 @@ func calledAfter(rest string, after span, text string) bool {
 			return true
 		}
 	}
-	if strings.Trim(rest, blanks) == "" && after != noSpan {
-		rest = " " + text[after.start:after.end]
+	// passed cuts blanks and at most one line end, of which there must be some.
+	passed := func() bool {
+		trimmed := strings.TrimLeft(rest, blanks)
+		some := len(trimmed) < len(rest)
+		if rest = trimmed; rest == "" && after != noSpan {
+			rest, some = strings.TrimLeft(text[after.start:after.end], blanks), true
+			after = noSpan
+		}
+		return some
 	}
-	if !strings.HasPrefix(rest, " ") {
+	if !passed() {
 		return false
 	}
-	rest = strings.TrimLeft(rest, blanks)
 	if tail, ok := cutWord(rest, "mcp"); ok {
-		rest = strings.TrimLeft(tail, blanks)
+		if rest = tail; !passed() {
+			return false
+		}
 	}
 	_, ok := cutWord(rest, "tool")
 	return ok

@@ -3,6 +3,7 @@ package reference
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/org/mcpeval-guidance/internal/name"
 )
@@ -122,7 +123,9 @@ func (t *Texts) Same(other *Texts) bool {
 	})
 }
 
-// style is how the parts of a name are joined.
+// style is how the parts of a name are joined. A name that begins or ends with
+// _, or has two of them side by side, is in none: get_ and get_old_* stand for
+// many names.
 type style int
 
 const (
@@ -148,9 +151,9 @@ func styleOf(word string) style {
 		}
 	}
 	switch {
-	case under && !dash && !upper:
+	case under && !dash && !upper && areParts(word, "_"):
 		return snake
-	case dash && !under && !upper:
+	case dash && !under && !upper && areParts(word, "-"):
 		return kebab
 	case under || dash || !upper:
 		return noStyle
@@ -158,6 +161,11 @@ func styleOf(word string) style {
 		return pascal
 	}
 	return camel
+}
+
+// areParts reports whether each joiner of a word joins two parts.
+func areParts(word, joiner string) bool {
+	return !strings.HasPrefix(word, joiner) && !strings.HasSuffix(word, joiner) && !strings.Contains(word, joiner+joiner)
 }
 
 // Called is a name that no session lists and that a text calls for as a tool.
@@ -179,6 +187,13 @@ func (t *Texts) Unlisted(run *Listed, listed []name.Name, descriptions bool) []C
 		return nil
 	}
 	var found []Called
+	var inSchemas map[uint64]bool // made when it is first asked
+	isSchemaWord := func(h uint64) bool {
+		if inSchemas == nil {
+			inSchemas = t.schemaWords()
+		}
+		return inSchemas[h]
+	}
 	in := func(of name.Name, text *Text) {
 		index := map[name.Name]int{}
 		for i, c := range text.called {
@@ -190,7 +205,7 @@ func (t *Texts) Unlisted(run *Listed, listed []name.Name, descriptions bool) []C
 			}
 			k, ok := index[c.name]
 			if !ok {
-				if t.inSchemas(h) {
+				if isSchemaWord(h) {
 					continue
 				}
 				k = len(found)
@@ -213,13 +228,16 @@ func (t *Texts) Unlisted(run *Listed, listed []name.Name, descriptions bool) []C
 	return found
 }
 
-// inSchemas reports whether a word is a property's name, or an enum or const
-// value, in the session's input schemas.
-func (t *Texts) inSchemas(h uint64) bool {
-	return slices.ContainsFunc(t.tools, func(d described) bool {
-		_, ok := slices.BinarySearch(d.tool.words, h)
-		return ok
-	})
+// schemaWords are the names of properties and the values of enum and const in
+// the session's input schemas.
+func (t *Texts) schemaWords() map[uint64]bool {
+	words := map[uint64]bool{}
+	for _, d := range t.tools {
+		for _, h := range d.tool.words {
+			words[h] = true
+		}
+	}
+	return words
 }
 
 // house returns the style that most of the names with two or more parts have,

@@ -23,21 +23,23 @@ import (
 // end incomplete. Places are only for annotations, so they just end.
 const (
 	maxMentions    = 1 << 18  // different ones of one text, or of one tool's texts
-	maxKept        = 32 << 20 // bytes of all mentions and schema words of a run
+	maxKept        = 48 << 20 // bytes of all mentions and schema words of a run
+	maxCounted     = 4 << 20  // bytes of those that are only counted
 	maxOdd         = 1 << 20  // bytes of all odd chunks of a run, see words.go
 	maxSurrounding = 24 << 20 // bytes of text around the places of a run
 	maxTextAround  = 1 << 20  // the same of one text
 	maxPlaces      = 8        // of a name in one text
 	maxCached      = 1 << 17  // texts that are known again
 	largeText      = 64 << 10 // bytes; above it one text is read at a time
-	tallied        = 512      // bytes counted for a text whatever it names
+	tallied        = 320      // bytes that a text takes whatever it names
 )
 
 // Want is what an Extractor looks for. Inline code it always finds.
 type Want struct {
-	Words    bool // unmistakable plain words; without it they are found, as far as there is room, to be counted
-	Unlisted bool // words that the text calls for as tools, and schema words
-	Places   bool // the surroundings of each name, for Reference.Places
+	Words        bool // unmistakable plain words; without it they are found, as far as there is room, to be counted
+	Descriptions bool // what the texts of tools name; without it only their schema words are read
+	Unlisted     bool // words that the text calls for as tools, and schema words
+	Places       bool // the surroundings of each name, for Reference.Places
 }
 
 // Extractor turns texts into what they could name. There is one a run; it is
@@ -46,6 +48,7 @@ type Want struct {
 type Extractor struct {
 	want     Want
 	kept     atomic.Int64 // bytes of mentions and schema words
+	counted  atomic.Int64 // bytes of plain words that are only counted
 	odd      atomic.Int64 // bytes of odd chunks
 	around   atomic.Int64 // bytes of surroundings
 	overflow atomic.Bool

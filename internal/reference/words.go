@@ -156,9 +156,7 @@ func (b *builder) chunk(text string, start int, before, line, after span) int {
 			switch {
 			case joiners == 0: // no name has a slash
 			case ends && end-i == 1 && pieces == 1 && !slashed && !odd:
-				if last.hash != 0 || last.isWord {
-					b.trailing(s[last.start:end])
-				}
+				b.trailing(s[last.start:end])
 			default:
 				odd = true
 			}

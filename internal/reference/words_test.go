@@ -26,7 +26,7 @@ func wordsOf(text string, names ...string) (tools []string) {
 // wordCases has a row for each example of CONTRACT.md section 3.4. The known
 // tools are those of known.
 var (
-	known     = []string{"get_me", "list_me", "listIssues", "search", "batch", "get_page", "set_page", "a--b_c", "get_me.", "x:y_z", "get-me"}
+	known     = []string{"get_me", "list_me", "listIssues", "search", "batch", "get_page", "set_page", "a--b_c", "get_me.", "x:y_z", "get-me", "a.bc."}
 	wordCases = []struct {
 		text string
 		want string
@@ -68,6 +68,7 @@ var (
 		{"search/get_page", ""},
 		{"a--b_c", "a--b_c"},
 		{"x:y_z", "x:y_z"},
+		{"It ends with a.bc.", "a.bc."},
 		{"GET_ME", ""},
 		{"```\nget_me\n```\nlist_me", "list_me"},
 		{"~~~\nget_me", ""},
@@ -179,7 +180,7 @@ func TestWordsLikeModel(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"get_me", "get_page", "set_page", "list_me", "a--b_c", "get_me.", "x:y_z", "get-me", "x", "é", "1", "_", "-", "--", ".", ":", "/", " ", " ", "\n", "(", ")", "`", "*", "'", "@", "```\n", "\n\n", ", "}
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 60000 {
+	for range 15000 {
 		var text strings.Builder
 		for range 1 + random.IntN(12) {
 			text.WriteString(pieces[random.IntN(len(pieces))])
@@ -286,12 +287,12 @@ func TestToolTexts(t *testing.T) {
 	t.Parallel()
 	const description = `"See get_me."`
 	schema := `{"type":"object","description":"get_page","default":{"description":"no_default"},"examples":[{"description":"no_example"}],
-		"properties":{"description":{"type":"string","description":"set_page"},"get_secret":{"enum":["get_value"],"const":"get_const","items":{"description":"list_me"}},
+		"properties":{"description":{"type":"string","description":"set_page"},"get_secret":{"enum":["get_value",["get_inner"],{"x":"get_deep"}],"const":"get_const","default":"get_gone","title":"get_gone","items":{"description":"list_me"}},
 		"mode":{}},"$defs":{"x":{"anyOf":[{"description":"get-me"}]}},"not":{"const":{"description":"no_const"}}}`
 	if !json.Valid([]byte(schema)) {
 		t.Fatal("the schema is no JSON")
 	}
-	x := NewExtractor(Want{Words: true, Unlisted: true})
+	x := NewExtractor(Want{Words: true, Descriptions: true, Unlisted: true})
 	tool := x.Tool([]byte(description), []byte(schema))
 	var got []string
 	for _, r := range tool.Match(listed("get_me", "get_page", "set_page", "list_me", "get-me", "no_default", "no_example", "no_const"), true, true) {
@@ -304,7 +305,17 @@ func TestToolTexts(t *testing.T) {
 	if !tool.acts {
 		t.Error("a parameter named mode is not seen")
 	}
-	texts := &Texts{Instructions: x.Text("use get_secret, use get_value, use get_const, use get_gone")}
+	for schema, want := range map[string]bool{
+		`{"properties":{"mode":{}}}`:                                      true,
+		`{"properties" : {"a":{"properties":{"op":{}}}} }`:                false,
+		`{"anyOf":[{"properties":{"a":{}}},{"properties":{"action":1}}]}`: true,
+		`{"default":{"properties":{"op":{}}},"properties":[]}`:            false,
+	} {
+		if got := x.Tool(nil, []byte(schema)).acts; got != want {
+			t.Errorf("%s acts: %v", schema, got)
+		}
+	}
+	texts := &Texts{Instructions: x.Text("use get_secret, use get_value, use get_const, use get_inner, use get_deep, use get_gone")}
 	texts.Add("get_page", tool)
 	var unlisted []string
 	for _, c := range texts.Unlisted(listed("get_page", "get_user"), []name.Name{"get_page", "get_user"}, true) {
@@ -318,7 +329,7 @@ func TestToolTexts(t *testing.T) {
 // Places find the line in the user's repository.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	x := NewExtractor(Want{Words: true, Places: true})
+	x := NewExtractor(Want{Words: true, Descriptions: true, Places: true})
 	places := func(text *Text, tool string) []Context {
 		for _, r := range text.Match(listed("get_me", "list_me"), true, true) {
 			if string(r.Tool) == tool {
