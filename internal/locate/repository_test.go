@@ -54,7 +54,7 @@ func find(t *testing.T, dir string, mentions []Mention, named ...string) map[str
 	t.Helper()
 	r := List(t.Context(), dir, dir)
 	defer r.Close()
-	return byTool(r.Find(t.Context(), mentions, named))
+	return byTool(r.find(t.Context(), mentions, named))
 }
 
 func byTool(places map[Key]Position) map[string]Position {

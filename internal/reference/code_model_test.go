@@ -34,7 +34,7 @@ func TestReferencesLikeModel(t *testing.T) {
 	words := []string{"`", "`", "``", "```", "~~~", "`t`", "` t `", "a`", " t ", "t", "u", "x", " ", "  ", "\t", "\n", "\n", "\n\n", "\r\n", "\r",
 		`\`, "> ", ">", "- ", "-", "* ", "1. ", "2) ", "# ", "===", "---", "***", "    "}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 30000 {
+	for range 8000 {
 		var text strings.Builder
 		for range 1 + random.IntN(24) {
 			text.WriteString(words[random.IntN(len(words))])

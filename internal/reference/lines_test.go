@@ -41,7 +41,7 @@ func TestLines(t *testing.T) {
 // Each byte is asked for at most twice, whatever stands on a line (case 42).
 func TestLinesIsLinear(t *testing.T) {
 	t.Parallel()
-	texts := hostile(1 << 20)
+	texts := hostile(1 << 18)
 	texts["case 42"] = strings.Repeat("`a` x ", 1<<20/6)
 	for name, text := range texts {
 		asked := 0

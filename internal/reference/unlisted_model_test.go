@@ -104,7 +104,7 @@ func TestUnlistedLikeModel(t *testing.T) {
 	pieces := []string{"get_old", "get-old", "getOld", "GetOld", "get_page", "get", "old", "GET_OLD", "use", "Use", "call", "the", "The", "tool", "MCP", "mcp tool", " tool",
 		"→", "->", "=>", "(", " ", " ", " ", "  ", "\t", "\n", "\n\n", "`", "*", "'", "“", "-", "--", "_", ".", ":", "/", "@", "é", "> ", "- ", "* ", "\nthe ", "x"}
 	random := rand.New(rand.NewPCG(5, 6))
-	for range 15000 {
+	for range 5000 {
 		var text strings.Builder
 		for range 1 + random.IntN(10) {
 			text.WriteString(pieces[random.IntN(len(pieces))])
