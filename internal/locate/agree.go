@@ -332,7 +332,7 @@ func (f *folded) openAt(at int) (opened, closed int, ok bool) {
 // that the text is compared from.
 func (f *folded) codeBetween(from, to, at int) (list []between) {
 	text := f.text[from:to]
-	for _, match := range interpolation.FindAllIndex(text, -1) {
+	for _, match := range f.interpolations(text) {
 		list = append(list, between{from + match[0], from + match[1], 0})
 	}
 	// We may be inside an interpolation, one that chooses between two texts.
@@ -350,6 +350,25 @@ func (f *folded) codeBetween(from, to, at int) (list []between) {
 		}
 	}
 	return list
+}
+
+// maxRemembered is how many windows of a file are remembered.
+const maxRemembered = 4096
+
+// interpolations finds them in a window of the file. A file that says one thing
+// thousands of times is searched once for it.
+func (f *folded) interpolations(window []byte) [][]int {
+	found, ok := f.remembered[string(window)]
+	if !ok {
+		found = interpolation.FindAllIndex(window, -1)
+		if f.remembered == nil {
+			f.remembered = map[string][][]int{}
+		}
+		if len(f.remembered) < maxRemembered {
+			f.remembered[string(window)] = found
+		}
+	}
+	return found
 }
 
 // isPassed reports whether the letters are all part of what stands between

@@ -17,12 +17,15 @@ type folded struct {
 	letters []byte  // UTF-8
 	at      []int32 // by byte of letters, where it stands in the text
 	starts  []int32 // of the text's lines; made when a line is asked for
+
+	remembered map[string][][]int // by a window of the text, the interpolations in it
 }
 
 // fold folds a text into the memory of the one before. It calls seen with
 // each new length of letters.
 func (f *folded) fold(text []byte, seen func(letter byte, length int)) {
 	f.text, f.letters, f.at, f.starts = text, f.letters[:0], f.at[:0], f.starts[:0]
+	clear(f.remembered)
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
