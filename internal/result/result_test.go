@@ -77,7 +77,7 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			x := reference.NewExtractor(reference.Want{Words: true, Unlisted: true})
+			x := reference.NewExtractor(reference.Want{Words: true, Descriptions: true, Unlisted: true})
 			r := New(row.info, []observe.Observation{seen(x, in(profile.None), row.none[0], row.none[1:]...), seen(x, in(profile.All), row.all[0], row.all[1:]...)})
 			if diff := cmp.Diff(row.want, said(r.Findings)); diff != "" {
 				t.Error(diff)
@@ -92,7 +92,7 @@ func TestFindings(t *testing.T) {
 // An incomplete session leaves no verdict and no findings.
 func TestIncomplete(t *testing.T) {
 	t.Parallel()
-	x := reference.NewExtractor(reference.Want{})
+	x := reference.NewExtractor(reference.Want{Descriptions: true})
 	r := New(Info{Required: []name.Name{"gone"}, Acknowledged: []name.Name{"gone"}}, []observe.Observation{
 		seen(x, in(profile.None), "`beta`", "alpha"), {Session: in(profile.All), Diagnosis: &diagnosis.Diagnosis{Code: diagnosis.Timeout, Stage: diagnosis.Settle}},
 	})
@@ -104,7 +104,7 @@ func TestIncomplete(t *testing.T) {
 // CONTRACT.md section 3.3: v1 is written wherever v1 can say it.
 func TestAsV1(t *testing.T) {
 	t.Parallel()
-	x := reference.NewExtractor(reference.Want{})
+	x := reference.NewExtractor(reference.Want{Descriptions: true})
 	entry := func(label name.Name, v protocol.Version) observe.Observation {
 		return seen(x, observe.Session{Entry: label, Protocol: v, Profile: profile.None}, "", "alpha")
 	}
@@ -156,7 +156,7 @@ func TestFindingLimit(t *testing.T) {
 // The verdict says what was compared, and no more.
 func TestCounted(t *testing.T) {
 	t.Parallel()
-	x := reference.NewExtractor(reference.Want{})
+	x := reference.NewExtractor(reference.Want{Descriptions: true})
 	observations := []observe.Observation{
 		seen(x, in(profile.None), "`alpha` get_me get_you `nobody`", "alpha", "get_me:see get_you", "get_you:get_you"),
 		seen(x, in(profile.All), "`get_me`", "alpha"),
