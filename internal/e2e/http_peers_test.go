@@ -42,7 +42,7 @@ func conditional(*http.Request) *mcp.Server {
 		Instructions: canary + ": start with `search`; `confirm` asks the user, `workspace` looks at the roots.",
 		HasTools:     true,
 		InitializedHandler: func(_ context.Context, r *mcp.InitializedRequest) {
-			declared := r.Session.InitializeParams().Capabilities
+			declared := declaredIn(r.Session)
 			if declared.Sampling != nil {
 				sdkTool(s, "summarize")
 			}
@@ -58,6 +58,15 @@ func conditional(*http.Request) *mcp.Server {
 	return s
 }
 
+// declaredIn is what the client declared; nothing where the SDK has made a
+// session for one request, which may know of no initialize.
+func declaredIn(session *mcp.ServerSession) *mcp.ClientCapabilities {
+	if params := session.InitializeParams(); params != nil && params.Capabilities != nil {
+		return params.Capabilities
+	}
+	return &mcp.ClientCapabilities{}
+}
+
 // asksEarly asks for the roots as soon as it is initialized. That request
 // belongs to no POST that has a stream.
 func asksEarly(*http.Request) *mcp.Server {
@@ -65,7 +74,7 @@ func asksEarly(*http.Request) *mcp.Server {
 	s = mcp.NewServer(&mcp.Implementation{Name: canary, Version: canary}, &mcp.ServerOptions{
 		HasTools: true,
 		InitializedHandler: func(ctx context.Context, r *mcp.InitializedRequest) {
-			if declared := r.Session.InitializeParams().Capabilities; declared.RootsV2 == nil {
+			if declared := declaredIn(r.Session); declared.RootsV2 == nil {
 				return
 			}
 			if _, err := r.Session.ListRoots(ctx, nil); err == nil {
@@ -84,7 +93,7 @@ func asksLate(*http.Request) *mcp.Server {
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			session, ok := r.GetSession().(*mcp.ServerSession)
-			if ok && method == "tools/list" && session.InitializeParams().Capabilities.RootsV2 != nil {
+			if ok && method == "tools/list" && declaredIn(session).RootsV2 != nil {
 				ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 				defer cancel()
 				if _, err := session.ListRoots(ctx, nil); err == nil {
