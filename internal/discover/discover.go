@@ -164,6 +164,9 @@ func (r *Run) round(ctx context.Context, plan []session) {
 		g.slots = make(chan struct{}, sideBySide)
 	}
 	for _, i := range firsts {
+		if ctx.Err() != nil {
+			break
+		}
 		answered := make(chan struct{})
 		tell := sync.OnceFunc(func() { close(answered) })
 		g.run(func() {
@@ -222,24 +225,23 @@ func (r *Run) confirm(ctx context.Context, plan []session) {
 }
 
 // doubtful returns the sessions whose look must be confirmed before a finding
-// may rest on it: the run's first where a finding affects it, unless it has
-// been seen again, and the first other affected one that ran beside others.
+// may rest on it: the run's first start where a finding affects it, unless it
+// has been seen again, and the first other affected one that ran beside others.
 func (r *Run) doubtful() []int {
 	observations := make([]observe.Observation, len(r.looks))
 	for i := range r.looks {
 		observations[i] = r.last(i).Observation
 	}
-	affected := r.Affected(observations)
-	var doubtful []int
-	if affected.Has(0) && (r.last(0).earliest || r.last(0).beside) {
-		doubtful = append(doubtful, 0)
-	}
-	for i := range affected.All() {
-		if i > 0 && r.last(i).beside {
-			return append(doubtful, i)
+	var earliest, crowded []int
+	for i := range r.Affected(observations).All() {
+		switch last := r.last(i); {
+		case last.earliest:
+			earliest = []int{i}
+		case last.beside && crowded == nil:
+			crowded = []int{i}
 		}
 	}
-	return doubtful
+	return slices.Concat(earliest, crowded)
 }
 
 // last is the look that counts.
@@ -282,10 +284,10 @@ func (r *Run) markNeighbours() {
 	}
 }
 
-// sweep makes sure that each server is gone before the next one starts. A
-// server behind a URL, which start-command may have started, lives on.
+// sweep makes sure that each server is gone before the next one starts. What a
+// start-command has started lives on.
 func (r *Run) sweep() {
-	if r.Sweep != nil && !slices.ContainsFunc(r.Target.Entries, func(e options.Entry) bool { return e.Endpoint != nil }) {
+	if r.Sweep != nil && slices.ContainsFunc(r.Target.Entries, func(e options.Entry) bool { return e.Launch != nil }) {
 		r.Sweep()
 	}
 }

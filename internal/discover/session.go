@@ -44,19 +44,20 @@ func (r *Run) observe(ctx context.Context, s session, l *look, answered func()) 
 	}
 	defer func() { connection.Close() }()
 	hello, f := r.hello(ctx, connection, timeout)
-	for r.gate != nil && !r.gate.open {
-		if !r.gate.wait(ctx, f) {
-			break
+	if r.gate != nil && !r.gate.open {
+		for r.gate.wait(ctx, f) {
+			connection.Close()
+			connection, _ = r.open(s) // a URL's connection is made with its first request
+			// The time for the start is the start-command's; the session's own
+			// begins with the request that is answered.
+			timeout = time.Now().Add(r.Timing.Timeout)
+			hello, f = r.hello(ctx, connection, r.gate.until)
 		}
-		connection.Close()
-		timeout = time.Now().Add(r.Timing.Timeout)
-		connection, _ = r.open(s) // a URL's connection is made with its first request
-		hello, f = r.hello(ctx, connection, timeout)
-	}
-	if r.gate != nil && r.gate.failed != nil {
-		r.gate.failed.When |= r.place(s.entry)
-		l.Observation = incomplete(l.Observation, *r.gate.failed)
-		return
+		if r.gate.failed != nil {
+			r.gate.failed.When |= r.place(s.entry)
+			l.Observation = incomplete(l.Observation, *r.gate.failed)
+			return
+		}
 	}
 	stage := connection.HelloStage()
 	if f == nil {

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -51,31 +52,32 @@ func (r *Run) serve(ctx context.Context, plan []session) ([]observe.Observation,
 type gate struct {
 	process *proc.Process
 	until   time.Time
+	status  int // of the last answer that says that it still starts; 0: none
 	open    bool
 	failed  *diagnosis.Diagnosis // the server did not come up
 }
 
 // wait judges the answer to a first request and reports whether it is to be
 // repeated. Only the run's first session comes here while the gate is closed.
+// An answer that does not come within the time is none.
 func (g *gate) wait(ctx context.Context, f *mcp.Fault) (again bool) {
-	if f == nil || !isStarting(f) {
-		g.open = f == nil || f.Code != diagnosis.Timeout || time.Now().Before(g.until)
-		if !g.open {
-			g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartTimeout, Stage: diagnosis.Start}
-		}
+	late := f != nil && f.Code == diagnosis.Timeout
+	if !late && !isStarting(f) {
+		g.open = true
 		return false
 	}
-	late := &diagnosis.Diagnosis{Code: diagnosis.StartTimeout, Stage: diagnosis.Start, Detail: diagnosis.Detail{HTTPStatus: f.Detail.HTTPStatus}}
-	select {
-	case <-time.After(startPoll):
-		switch {
-		case g.process.Ended():
-			g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartFailed, Stage: diagnosis.Start, Detail: mcp.EndDetail(g.process)}
-		case time.Now().After(g.until):
-			g.failed = late
+	if !late {
+		g.status = cmp.Or(f.Detail.HTTPStatus, g.status)
+		select {
+		case <-time.After(startPoll):
+		case <-ctx.Done():
 		}
-	case <-ctx.Done():
-		g.failed = late
+	}
+	switch {
+	case g.process.Ended():
+		g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartFailed, Stage: diagnosis.Start, Detail: mcp.EndDetail(g.process)}
+	case late, ctx.Err() != nil, !time.Now().Before(g.until):
+		g.failed = &diagnosis.Diagnosis{Code: diagnosis.StartTimeout, Stage: diagnosis.Start, Detail: diagnosis.Detail{HTTPStatus: g.status}}
 	}
 	return g.failed == nil
 }
@@ -83,6 +85,9 @@ func (g *gate) wait(ctx context.Context, f *mcp.Fault) (again bool) {
 // isStarting reports whether a fault is what a server that is still starting,
 // or a proxy before it, says.
 func isStarting(f *mcp.Fault) bool {
+	if f == nil {
+		return false
+	}
 	switch f.Code {
 	case diagnosis.ConnectionRefused, diagnosis.TransportClosed:
 		return true

@@ -265,7 +265,7 @@ func TestCrowd(t *testing.T) {
 		{server: "daemon-keeps-the-lock", jobs: "1", starts: 5},
 		{server: "refuses-beside-another", starts: 9},
 		{server: "fails-either-way", exit: 3, starts: 9, code: "protocol-version", whose: "roots sampling elicitation all"},
-		{server: "hangs-beside-another", timeout: "1000", exit: 3, starts: 5, code: "timeout", whose: "roots sampling elicitation all", stderr: "--jobs 1"},
+		{server: "hangs-beside-another", timeout: "4000", exit: 3, starts: 5, code: "timeout", whose: "roots sampling elicitation all", stderr: "--jobs 1"},
 		{server: "malforms-beside-another", exit: 3, starts: 5, code: "message-malformed", whose: "roots sampling elicitation all"},
 		// Every profile loses its transport: each but the first, which was
 		// alone, is given a second run.
