@@ -294,7 +294,7 @@ func TestHTTPStandingStream(t *testing.T) {
 		}
 		plainly(w, key)
 	})
-	in := []string{"guidance", "--server", "standing", "--settle-ms", "100", "--timeout-ms", "2000", "--require-tool", "no-such-tool", "--url", url}
+	in := []string{"guidance", "--server", "standing", "--settle-ms", "100", "--timeout-ms", "4000", "--require-tool", "no-such-tool", "--url", url}
 	r := mcpeval(t, in...)
 	r.noCanary(t)
 	for _, p := range everyProfile {
