@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -151,17 +152,44 @@ func TestSeenAgain(t *testing.T) {
 	}
 }
 
-// Case 25: who fails alone as well has no neighbours in its diagnosis; who
-// timed out beside others does, and is not waited for twice.
-func TestBeside(t *testing.T) {
+// Who failed alone is not run again, and nothing is said of neighbours: case 25
+// where it failed beside others first.
+func TestFailsAlone(t *testing.T) {
 	t.Parallel()
-	p := &peer{together: 5, says: func(n int, _ string) answer { return answer{status: 500} }}
-	observations, err := newRun(5, options.Entry{Endpoint: p.listen(t)}).Observe(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	for jobs, looks := range map[int]int{0: 5, 1: 5, 5: 9} {
+		p := &peer{says: func(int, string) answer { return answer{status: 500} }}
+		if jobs == 5 {
+			p.together = 5
+		}
+		r := newRun(jobs, options.Entry{Endpoint: p.listen(t)})
+		observations, err := r.Observe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Looks() != looks {
+			t.Errorf("--jobs %d: %d looks, not %d", jobs, r.Looks(), looks)
+		}
+		for _, o := range observations {
+			if o.Diagnosis == nil || o.Diagnosis.Code != diagnosis.HTTPStatus || o.Diagnosis.When&diagnosis.Beside != 0 {
+				t.Errorf("--jobs %d, %s: %+v", jobs, o.Session.Profile, o.Diagnosis)
+			}
+		}
+	}
+}
+
+// Who timed out beside others is not waited for twice, and the advice may speak
+// of them.
+func TestTimesOutBeside(t *testing.T) {
+	t.Parallel()
+	p := &peer{together: 6, says: func(int, string) answer { return answer{} }} // the sixth never comes
+	r := newRun(5, options.Entry{Endpoint: p.listen(t)})
+	r.Timing.Timeout = time.Second
+	observations, err := r.Observe(t.Context())
+	if err != nil || r.Looks() != 5 {
+		t.Fatalf("%d looks, %v", r.Looks(), err)
 	}
 	for _, o := range observations {
-		if o.Diagnosis == nil || o.Diagnosis.Code != diagnosis.HTTPStatus || o.Diagnosis.When&diagnosis.Beside != 0 {
+		if o.Diagnosis == nil || o.Diagnosis.Code != diagnosis.Timeout || o.Diagnosis.When&diagnosis.Beside == 0 {
 			t.Errorf("%s: %+v", o.Session.Profile, o.Diagnosis)
 		}
 	}

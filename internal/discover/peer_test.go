@@ -116,7 +116,8 @@ func serveStdio() {
 type peer struct {
 	says func(n int, profile string) answer // n counts its sessions from 0
 	// together is how many sessions must have begun before a catalog is
-	// listed: those are then certainly side by side.
+	// listed, or any but the first refused: those are then certainly side by
+	// side.
 	together int
 	began    func(n int) // told when a session begins, if set
 
@@ -152,8 +153,8 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var said answer
 	switch m.Method {
 	case "initialize":
-		n := p.begin(m)
-		said = p.said[n]
+		var n int
+		n, said = p.begin(m)
 		w.Header().Set("Mcp-Session-Id", strconv.Itoa(n))
 		if n == 0 && p.together > 0 {
 			time.Sleep(50 * time.Millisecond) // who begins too early is seen
@@ -162,17 +163,15 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		if said.status != 0 {
+			if n > 0 {
+				p.wait(r)
+			}
 			p.end()
 			w.WriteHeader(said.status)
 			return
 		}
 	case "tools/list":
-		if p.together > 0 {
-			select {
-			case <-p.joined:
-			case <-r.Context().Done():
-			}
-		}
+		p.wait(r)
 		n, _ := strconv.Atoi(r.Header.Get("Mcp-Session-Id"))
 		p.mu.Lock()
 		said = p.said[n]
@@ -186,7 +185,17 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, said.to(m))
 }
 
-func (p *peer) begin(m request) (n int) {
+// wait waits until enough sessions have begun.
+func (p *peer) wait(r *http.Request) {
+	if p.together > 0 {
+		select {
+		case <-p.joined:
+		case <-r.Context().Done():
+		}
+	}
+}
+
+func (p *peer) begin(m request) (n int, said answer) {
 	who := profile.All
 	if len(m.Params.Capabilities) < 3 {
 		who = profile.None
@@ -197,7 +206,8 @@ func (p *peer) begin(m request) (n int) {
 	p.mu.Lock()
 	n = len(p.begun)
 	p.begun = append(p.begun, string(who))
-	p.said = append(p.said, p.says(n, string(who)))
+	said = p.says(n, string(who))
+	p.said = append(p.said, said)
 	p.open++
 	p.most = max(p.most, p.open)
 	if len(p.begun) == p.together {
@@ -207,7 +217,7 @@ func (p *peer) begin(m request) (n int) {
 	if p.began != nil {
 		p.began(n)
 	}
-	return n
+	return n, said
 }
 
 func (p *peer) end() {

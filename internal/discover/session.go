@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -103,7 +102,6 @@ func (r *Run) exchange(ctx context.Context, connection *mcp.Session, hello mcp.H
 	texts := &reference.Texts{}
 	if hello.Instructions != nil {
 		l.HasInstructions, l.Characters = true, utf8.RuneCountInString(*hello.Instructions)
-		l.instructions = sha256.Sum256([]byte(*hello.Instructions))
 		texts.Instructions = r.Texts.Text(*hello.Instructions)
 		hello.Instructions = nil // the text is not kept
 	}
