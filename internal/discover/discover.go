@@ -67,7 +67,6 @@ type session struct {
 // look is one observation of a session, and when it was made.
 type look struct {
 	observe.Observation
-	instructions [32]byte // a digest, to know them again
 	began, ended time.Time
 	beside       bool // another look was made at the same time
 	earliest     bool // of the run: a first start may list less than every later one
@@ -76,7 +75,7 @@ type look struct {
 // same reports whether two complete looks saw the same.
 func (l look) same(other look) bool {
 	return slices.Equal(l.Tools, other.Tools) && l.HasInstructions == other.HasInstructions &&
-		l.instructions == other.instructions && l.Texts.Same(other.Texts)
+		l.Texts.Same(other.Texts)
 }
 
 // plan returns the sessions in the run's order: entries as given, protocols

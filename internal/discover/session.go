@@ -2,7 +2,6 @@ package discover
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -103,7 +102,6 @@ func (r *Run) exchange(ctx context.Context, connection *mcp.Session, hello mcp.H
 	texts := &reference.Texts{}
 	if hello.Instructions != nil {
 		l.HasInstructions, l.Characters = true, utf8.RuneCountInString(*hello.Instructions)
-		l.instructions = sha256.Sum256([]byte(*hello.Instructions))
 		texts.Instructions = r.Texts.Text(*hello.Instructions)
 		hello.Instructions = nil // the text is not kept
 	}
@@ -121,13 +119,21 @@ func (r *Run) exchange(ctx context.Context, connection *mcp.Session, hello mcp.H
 	if f := connection.Idle(timed, r.Timing.Settle); f != nil {
 		return diagnosis.Settle, f
 	}
+	said := map[name.Name]*reference.Tool{}
 	tools, f := catalog(timed, connection, func(tool name.Name, entry []byte) {
 		if r.Tools {
-			texts.Add(tool, r.tool(entry))
+			said[tool] = r.tool(entry)
 		}
 	})
 	if f != nil {
 		return diagnosis.ToolsList, f
+	}
+	// In the order of names: a server may list its catalog in another order
+	// each time, and two such looks are the same.
+	for _, tool := range tools {
+		if r.Tools {
+			texts.Add(tool, said[tool])
+		}
 	}
 	l.Tools, l.Texts = tools, texts
 	return "", nil

@@ -153,6 +153,25 @@ func TestFindingLimit(t *testing.T) {
 	}
 }
 
+// CONTRACT.md section 4.4: v1 counts a profile and a tool each.
+func TestFindingLimitOfV1(t *testing.T) {
+	t.Parallel()
+	for tools, over := range map[int]bool{50_000: false, 50_001: true} {
+		x := reference.NewExtractor(reference.Want{})
+		var required []name.Name
+		for i := range tools {
+			required = append(required, name.Name(fmt.Sprintf("tool_%05d", i)))
+		}
+		var observations []observe.Observation
+		for _, p := range profile.Every()[:4] {
+			observations = append(observations, seen(x, in(p), "", "alpha"))
+		}
+		if r := New(Info{Required: required}, observations); r.Complete == over || !r.AsV1 {
+			t.Errorf("%d required tools in four profiles: complete %v", tools, r.Complete)
+		}
+	}
+}
+
 // The verdict says what was compared, and no more.
 func TestCounted(t *testing.T) {
 	t.Parallel()
